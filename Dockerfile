@@ -3,8 +3,6 @@ FROM python:3.11-slim-bookworm
 
 # Chromium for pages that need a browser (QIAO_RENDER): --build-arg CHROMIUM=chromium
 ARG CHROMIUM=""
-# Loops as machine code, for many sites; --build-arg FAST= leaves 210 MB out.
-ARG FAST=numba
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates mariadb-client ${CHROMIUM} \
     && rm -rf /var/lib/apt/lists/*
@@ -14,7 +12,7 @@ WORKDIR /src
 COPY requirements.txt constraints.txt ./
 RUN sed '/^# --- extras/,$d' requirements.txt >core.txt \
     && pip install --no-cache-dir --constraint constraints.txt -r core.txt \
-        ${FAST} ${CHROMIUM:+scrapy-playwright}
+        ${CHROMIUM:+scrapy-playwright}
 COPY pyproject.toml setup.py README.md LICENSE ./
 COPY qiaocrawl qiaocrawl
 COPY spiders spiders
@@ -22,16 +20,13 @@ COPY pipelines pipelines
 COPY middlewares middlewares
 # `qiaocrawl docs` reads it.
 COPY docs docs
-# Compiled loops are made once, here, where every user of the image finds them.
-ENV NUMBA_CACHE_DIR=/var/cache/qiaocrawl
-# Some are written in C: its compiler is here for this one step.
+# Inner loops become machine code: a C compiler is here for this one step.
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev \
     && pip install --no-cache-dir --no-deps . \
-    && mkdir -p /work /var/cache/qiaocrawl \
+    && mkdir -p /work \
     && useradd --uid 1000 --home-dir /work qiaocrawl \
-    && cd /work && qiaocrawl compile \
     && apt-get purge -y --auto-remove gcc libc6-dev && rm -rf /var/lib/apt/lists/* \
-    && chown -R qiaocrawl /work /var/cache/qiaocrawl
+    && chown -R qiaocrawl /work
 
 USER qiaocrawl
 # Databases of SQLite, logs and exports: mount a folder here.

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-# As a program not this folder: its coverage.py is not the package that numba looks for.
+# As a program not this folder: its coverage.py is not the package of that name.
 sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parents[1])]
 
 from rich.console import Console

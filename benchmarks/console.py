@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from urllib.parse import urlencode
 
-# As a program not this folder: its coverage.py is not the package that numba looks for.
+# As a program not this folder: its coverage.py is not the package of that name.
 sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parent.parent)]
 
 from rich.console import Console

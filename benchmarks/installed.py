@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-# As a program not this folder: its coverage.py is not the package that numba looks for.
+# As a program not this folder: its coverage.py is not the package of that name.
 sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parent.parent)]
 
 from packaging.requirements import Requirement
@@ -29,9 +29,8 @@ from benchmarks.rows import write_rows
 AIM_BYTES = 500 * 10**6
 _SHOWN = 25
 _SETS: dict[str, tuple[str, ...]] = {
-    "pip install .": ("qiaocrawl",),
-    "make install": ("qiaocrawl[fast]",),
-    "requirements.txt": ("qiaocrawl[fast,render]",),
+    "make install, pip install .": ("qiaocrawl",),
+    "requirements.txt": ("qiaocrawl[render]",),
 }
 _PEER = ("scrapy", "trafilatura", "jieba", "sqlalchemy", "pymysql", "scrapy-playwright")
 # Come with a virtual environment, whatever is installed.

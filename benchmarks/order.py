@@ -21,7 +21,7 @@ from pathlib import Path
 
 # The figures are those of one thread, as a crawl's order has.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# As a program not this folder: its coverage.py is not the package that numba looks for.
+# As a program not this folder: its coverage.py is not the package of that name.
 sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parent.parent)]
 
 from rich.console import Console

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-# As a program not this folder: its coverage.py is not the package that numba looks for.
+# As a program not this folder: its coverage.py is not the package of that name.
 sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 from rich.console import Console

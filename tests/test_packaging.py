@@ -47,8 +47,8 @@ CORE, EXTRAS = map(
     _requirements, re.split("# --- extras.*", (ROOT / "requirements.txt").read_text("utf-8"))
 )
 PINS = _requirements((ROOT / "constraints.txt").read_text("utf-8"))
-FAST, RENDER, DASK, DATA, MCP, STAMP, OIDC = map(
-    _extra, ("fast", "render", "dask", "data", "mcp", "stamp", "oidc")
+RENDER, DASK, DATA, MCP, STAMP, OIDC = map(
+    _extra, ("render", "dask", "data", "mcp", "stamp", "oidc")
 )
 TESTS, BENCHMARK = _extra("test"), _extra("benchmark")
 # Below this line of constraints.txt stands what only the benchmark extra brings, which need
@@ -79,7 +79,7 @@ def test_an_upper_bound_says_why() -> None:
 def test_everything_needed_is_pinned_exactly_and_within_the_bounds() -> None:
     for name, pin in PINS.items():
         assert re.fullmatch(r"==[\w.+!]+", str(pin.specifier)), name
-    assert {**FAST, **RENDER} == EXTRAS
+    assert RENDER == EXTRAS
     assert {**EXTRAS, **DASK}.items() <= TESTS.items(), "what is optional is tested"
     for name, requirement in {**CORE, **TESTS, **BENCHMARK}.items():
         assert name in PINS, f"{name} is not pinned in constraints.txt"

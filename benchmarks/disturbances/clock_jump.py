@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-# As a program not this folder: its coverage.py is not the package that numba looks for.
+# As a program not this folder: its coverage.py is not the package of that name.
 sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parents[2])]
 
 

@@ -21,7 +21,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-# As a program not this folder: its coverage.py is not the package that numba looks for.
+# As a program not this folder: its coverage.py is not the package of that name.
 sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parents[2])]
 
 from scrapy.cmdline import execute

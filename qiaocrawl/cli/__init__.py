@@ -193,10 +193,8 @@ _TABLE = (
      "Serve figures of crawls and database to Prometheus"),
     ("mcp", "assistant:mcp", _CARE,
      "Let an assistant ask what is stored"),
-    ("compile", "compile:compile_", _CARE,
-     "Compile the inner loops now (once a machine)"),
     ("version", "manual:version", _CARE,
-     "Print the version"),
+     "Print the version, and whether inner loops are machine code"),
 )
 # The same below `qiaocrawl report`.
 _REPORT_TABLE = (
@@ -230,6 +228,8 @@ def _entries(table: Iterable[tuple[str, str, str, str]]) -> tuple[CommandEntry, 
 
 
 COMMANDS, REPORTS = _entries(_TABLE), _entries(_REPORT_TABLE)
+# It says itself that there is nothing to do.
+_FORMER = _entries((("compile", "manual:compile_", _CARE, "Nothing to do any more"),))
 
 reports = typer.Typer(
     cls=lazy_group(REPORTS),
@@ -244,7 +244,7 @@ class _Root(lazy_group(COMMANDS)):  # type: ignore[misc]
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         # Until the next release. What is hidden is neither listed nor allowed in our pages.
-        for entry in REPORTS:
+        for entry in (*REPORTS, *_FORMER):
             self.commands[entry.name] = localise(Unloaded(entry, is_hidden=True))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -281,26 +281,12 @@ def qiaocrawl() -> None:
     use_project()
 
 
-class _CompilingNotice(logging.Handler):
-    """Says at the terminal why a command seems to stand still."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """The one line."""
-        if record.levelno == logging.INFO and sys.stderr.isatty():
-            echo(_(_("compiling for the first use, about half a minute …")), err=True)
-
-
-# One for the process, however often `main` is called.
-_COMPILING_NOTICE = _CompilingNotice()
-
-
 def main() -> None:
     """Run the command; an error of ours is one clear line on stderr and exit code 1."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # An argument may be bytes of no charset, and a terminal may not know a character.
             stream.reconfigure(errors="backslashreplace")
-    logging.getLogger("qiaocrawl.kernels.compiled").addHandler(_COMPILING_NOTICE)
     from qiaocrawl.options.project import read_env_file
 
     # The language of .env is that of the help too. A wrong line is told when a command reads it.

@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
@@ -269,19 +268,9 @@ def run_demo(folder: Path, console: Console) -> None:
 
 
 def _prepare(url: str, console: Console) -> tuple[DemoWeb, Database]:
-    """The demo web, and the database at *url*; compiles meanwhile what a crawl runs compiled."""
-    with console.status(_("building the demo web …")) as status:
-        compiling = subprocess.Popen(
-            [sys.executable, "-m", "qiaocrawl", "compile"], stdout=subprocess.DEVNULL
-        )
-        try:
-            web, database = _whole_web(), _demo_database(url)
-            status.update(_("compiling for the first use, about half a minute …"))
-            compiling.wait()
-        finally:
-            compiling.kill()
-            compiling.wait()
-    return web, database
+    """The demo web, and the database at *url*."""
+    with console.status(_("building the demo web …")):
+        return _whole_web(), _demo_database(url)
 
 
 def _report(database: Database, folder: Path, console: Console) -> None:

@@ -115,8 +115,6 @@ class ProgressLog:
 
 # A page's words are in log lines too: its URL, its title, the error it caused.
 use_visible_records()
-# numba's compiler prints some ten thousand lines at DEBUG.
-logging.getLogger("numba").setLevel(logging.INFO)
 
 
 class QuietLogFormatter(LogFormatter):

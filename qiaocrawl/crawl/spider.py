@@ -22,7 +22,7 @@ from qiaocrawl.crawl.slow_pages import AnalysedApart
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
 from qiaocrawl.fetch.failure_policy import BUSY_STATUSES, FetchDecision, judge_fetch, judge_type
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
-from qiaocrawl.kernels.compiled import compile_late, get_ready_now
+from qiaocrawl.kernels import check_loops
 from qiaocrawl.language import _
 from qiaocrawl.runs.watch.round import LOOK
 from qiaocrawl.urls import looks_like_document
@@ -87,16 +87,6 @@ def _record(response: Response) -> FetchedPage:
 # PDF; the ZIP of Word and Excel files; their older form.
 _OF_FILES = (b"%PDF", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _REFUSALS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
-# About fifty pages. Loading the compiler takes three times as long: the greatest part of what the
-# start of a crawl took, and many crawls are small.
-_LOOP_SECONDS = 0.5
-
-
-def _load_loops() -> None:
-    # What it calls every loop with takes a while to import.
-    from qiaocrawl.cli.compile import load_loops
-
-    load_loops()
 
 
 class FrontierSpider(Spider):
@@ -131,12 +121,9 @@ class FrontierSpider(Spider):
         spider = super().from_crawler(crawler, *args)
         spider.arguments = {name: str(value) for name, value in kwargs.items()}
         try:
-            compile_late(_LOOP_SECONDS, _load_loops)
+            check_loops()
             spider.check_arguments()
             spider.runtime = runtime_of(crawler)
-            if spider.runtime.has_much_stored():
-                # Before anything is fetched: a crawl that goes on never waits for a compiler.
-                get_ready_now()
             access_of(crawler)  # Its options are checked before anything starts.
             spider.crawl = spider.plan()
             spider.runtime.check_choices()

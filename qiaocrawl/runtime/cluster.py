@@ -64,7 +64,7 @@ def code_version() -> CodeVersion:
 def _files(folder: Traversable, prefix: str) -> list[tuple[str, Traversable]]:
     found: list[tuple[str, Traversable]] = []
     for entry in folder.iterdir():
-        # Of the interpreter, and of numba.
+        # Of the interpreter.
         if entry.name == "__pycache__":
             continue
         if entry.is_dir():

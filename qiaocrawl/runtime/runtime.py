@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.items import Candidate, Queue
@@ -25,7 +25,6 @@ from qiaocrawl.runtime.follow_links import FollowPolicy
 from qiaocrawl.runtime.page_packer import PagePacker
 from qiaocrawl.storage import Database, Reader, Writer, frontier, run_log
 from qiaocrawl.storage.migrate import require_current
-from qiaocrawl.storage.schema import url
 from qiaocrawl.storage.titles.title_log import rebuild_term_weights
 from qiaocrawl.storage.writer import in_loop
 from qiaocrawl.text.segment import use_segmenter
@@ -34,8 +33,6 @@ from qiaocrawl.text.visible import note_context
 if TYPE_CHECKING:
     from qiaocrawl.fetch.replay.web import RecordedWeb
 
-# Waiting URLs are scored by loops as Python in 20 us each.
-_MUCH_URLS = 20_000
 # How long old code may go on after somebody upgraded the database all the same.
 _SCHEMA_SECONDS = 3.0
 
@@ -99,12 +96,6 @@ class Runtime:
         _ = self.articles.titles, self.recorded_web
         if workers:
             _ = self.analysis.slots
-
-    def has_much_stored(self) -> bool:
-        """Whether so much is stored that loops as Python would hold a crawl up from its start."""
-        with self.database.engine.connect() as c:
-            urls = c.scalar(select(func.max(url.c.id))) or 0
-            return urls >= _MUCH_URLS
 
     @cached_property
     def recorded_web(self) -> RecordedWeb | None:

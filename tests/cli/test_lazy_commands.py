@@ -16,7 +16,6 @@ from sqlalchemy import text
 from command_runs import Run
 from fresh_schema import make_tables
 from qiaocrawl.cli import COMMANDS, REPORTS, CommandEntry, load
-from qiaocrawl.kernels.compiled import say_compiling
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.schema import State
 from qiaocrawl.topic.folder import save_pack
@@ -85,7 +84,7 @@ _HELP = (
     *(("report", entry.name, "--help") for entry in REPORTS),
 )
 # What each takes to import is more than such a command takes to answer.
-_SLOW = {"alembic", "docx", "jieba", "numba", "openpyxl", "rjieba", "scrapy", "sklearn", "twisted"}
+_SLOW = {"alembic", "docx", "jieba", "openpyxl", "rjieba", "scrapy", "sklearn", "twisted"}
 _IMPORTING = """
 import json, sys
 from qiaocrawl.cli import main
@@ -113,7 +112,7 @@ def imported_by(commands: Iterable[Sequence[str]], slow: set[str], url: str) -> 
     return {" ".join(words): (code, names) for words, code, names in answers if code or names}
 
 
-def test_help_imports_no_compiler_no_scrapy_and_no_dictionary() -> None:
+def test_help_imports_no_scrapy_and_no_dictionary() -> None:
     assert imported_by(_HELP, _SLOW, "") == {}
     assert imported_by([("--help",), ("version",)], {*_SLOW, "numpy", "sqlalchemy"}, "") == {}
 
@@ -131,15 +130,3 @@ def test_commands_that_read_import_only_what_reading_takes(tmp_path: Path) -> No
     places = {"{pack}": str(pack), "{out}": str(tmp_path / "articles.csv")}
     commands = [[places.get(word, word) for word in words] for words in _READING]
     assert imported_by(commands, {*_SLOW, "numpy"}, url) == {}
-
-
-def test_a_terminal_is_told_of_compiling(
-    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for _ in range(2):
-        assert run("version")[0] == 0
-    for is_terminal in (True, False):
-        monkeypatch.setattr(sys.stderr, "isatty", lambda is_terminal=is_terminal: is_terminal)
-        say_compiling.cache_clear()
-        say_compiling()
-        assert capsys.readouterr().err.count("compiling for the first use") == is_terminal

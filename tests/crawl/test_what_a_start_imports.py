@@ -1,6 +1,6 @@
 """A crawl's own process imports what it uses, and its workers what they do.
 
-Pages are parsed, and logins made, elsewhere; the compiler waits until it is worth its time.
+Pages are parsed, and logins made, elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks.local_site import LocalSite, serving
 from qiaocrawl.crawl.starting import collect_once_opened, rest_until_opened
 
 ROOT = Path(__file__).resolve().parents[2]
-# A whole crawl, as the command makes it; numba is there for whom a start is compiled.
+# A whole crawl, as the command makes it.
 _WHOLE_CRAWL = """
 import sys
 from scrapy.cmdline import execute
@@ -43,7 +43,6 @@ from qiaocrawl import settings as ours
 from qiaocrawl.crawl.addon import QiaoAddon
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.frontier import CrawlTopic, make_strategy
-from qiaocrawl.kernels.compiled import compile_late
 from qiaocrawl.topic.folder import load_pack
 
 settings = Settings()
@@ -51,7 +50,6 @@ settings.setmodule(ours, priority="project")
 QiaoAddon.update_pre_crawler_settings(settings)
 for component in ExtensionManager._get_mwlist_from_settings(settings):
     load_object(component)
-compile_late(60.0, lambda: None)
 topic = CrawlTopic(load_pack(Path("topics/qiaoqing")))
 make_strategy("adaptive", topic).add_node(0, "http://a.example/", "a.example", 0)
 TitleIndex().near("侨乡博物馆开幕")
@@ -93,10 +91,10 @@ def _loaded(program: str) -> set[str]:
     return set(said.split())
 
 
-def test_neither_the_parts_of_workers_nor_logins_nor_the_compiler() -> None:
+def test_neither_the_parts_of_workers_nor_logins() -> None:
     loaded = _loaded(_CRAWL)
     assert "qiaocrawl.runtime.workers" in loaded
-    unwanted = {"qiaocrawl.runtime.analyse_page", "qiaocrawl.extract.page", "jieba", "numba",
+    unwanted = {"qiaocrawl.runtime.analyse_page", "qiaocrawl.extract.page", "jieba",
                 "qiaocrawl.crawl.login.login", "qiaocrawl.fetch.sessions.flow", "aiohttp",
                 "qiaocrawl.crawl.login.by_hand", "qiaocrawl.text.dates"}  # fmt: skip
     assert loaded & unwanted == set()
@@ -145,7 +143,7 @@ def test_cycles_are_collected_again_once_the_spider_is_opened() -> None:
 def test_a_worker_imports_nothing_of_a_crawl_and_no_method_that_is_not_chosen() -> None:
     loaded = _loaded(_WORKER)
     assert "qiaocrawl.extract.methods.blend" in loaded
-    unwanted = {"jieba", "numba", "numpy.ma", "pydantic", "rjieba", "scrapy", "sqlalchemy",
+    unwanted = {"jieba", "numpy.ma", "pydantic", "rjieba", "scrapy", "sqlalchemy",
                 "twisted", "qiaocrawl.extract.methods.template",
                 "qiaocrawl.relevance.published.nearness"}  # fmt: skip
     assert loaded & unwanted == set()

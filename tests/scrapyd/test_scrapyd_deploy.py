@@ -117,6 +117,9 @@ def test_a_crawl_runs_from_the_egg_and_its_articles_outlive_it(
     assert "'finish_reason': 'finished'" in log, log
     assert "Traceback" not in log, log
     assert _titles(scrapyd, SITE) == sorted(TITLES), log
+    kept = Path(scrapyd.environment["XDG_CACHE_HOME"]) / "qiaocrawl" / "loops"
+    taken_out = {file.name.partition(".")[0] for file in kept.rglob("*.so")}
+    assert taken_out == {file.name.partition(".")[0] for file in deployed.rglob("*.so")}
 
 
 def test_a_database_relative_to_an_egg_is_refused(scrapyd: Scrapyd, deployed: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import socket
 import struct
@@ -242,17 +241,6 @@ def good_page(path: str) -> Send:
     return whole(answer(article(f"侨乡新闻{path}", links=links)))
 
 
-def without_compiler(folder: Path) -> Path:
-    """A place of modules where numba cannot be imported, as where it is not installed.
-
-    The compiler takes more memory than the bound of this test, in whichever crawl it is loaded.
-    """
-    modules = folder / "modules"
-    modules.mkdir(exist_ok=True)
-    (modules / "numba.py").write_text("raise ImportError\n", encoding="utf-8")
-    return modules
-
-
 def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple[Crawl, str, int]:
     """Crawl the start pages of *name*, comma separated; its end, database and highest memory."""
     url = f"sqlite:///{folder / str(len(name))}.db"
@@ -260,7 +248,7 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
     starts = ",".join(f"http://{one}.qiao.test/" for one in name.split(","))
     arguments = [part for one in settings for part in ("-s", one)]
     peak, listened = 0, set[str]()
-    # By itself, and not by the starter of tests, which may have loaded numba.
+    # By itself, and not by the starter of tests, which may have loaded much.
     process = start_spider(
         "site",
         url,
@@ -275,7 +263,7 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
         folder=folder,
         QIAO_DEMO=server.origin,
         QIAO_FRONTIER_RETRY_SECONDS="0.1",
-        PYTHONPATH=os.pathsep.join([str(without_compiler(folder)), str(PROJECT)]),
+        PYTHONPATH=str(PROJECT),
     )
     said: list[str] = []
     reading = threading.Thread(target=lambda: said.append(process.communicate()[0]))

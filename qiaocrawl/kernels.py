@@ -26,6 +26,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -55,8 +58,24 @@ def floats(array: NDArray[np.floating[Any]]) -> Floats:
 # --- Whether they are machine code ----------------------------------------------------------------
 
 _log = logging.getLogger(__name__)
-_PACKAGE = Path(__file__).parent.parent
+_PACKAGE = Path(__file__).parent
 _SUFFIX = ".abi3.so"
+
+
+def check_loops() -> None:
+    """Refuse to go on with machine code of former sources.
+
+    Raises:
+        ConfigError: a clone was updated or edited, and not installed again.
+    """
+    if stale := stale_loops():
+        raise ConfigError(
+            _(
+                "the machine code of inner loops is older than {files}: run `make install`, or"
+                " `pip install -e .` again",
+                files=", ".join(stale),
+            )
+        )
 
 
 def loop_modules() -> dict[str, bool]:
