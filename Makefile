@@ -24,6 +24,8 @@ install: ## .venv with everything the project needs to run
 test: ## every promise: set up what tests need, ruff, mypy, pytest (ARGS="-k word" chooses)
 	@scripts/install.sh test
 	@scripts/setup-test-needs.sh
+# The compiler may have come only now; else this returns at once.
+	@scripts/install.sh test
 	@$(MAKE) --no-print-directory ruff; checked=$$?; \
 	  said=$$(mktemp); $(MAKE) --no-print-directory mypy >"$$said" 2>&1 & mypy=$$!; \
 	  trap 'kill $$mypy 2>/dev/null; rm -f "$$said"' EXIT; \

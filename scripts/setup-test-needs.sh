@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets up what the tests need beside Python packages: a MariaDB server, Galera, Chromium,
+# Sets up what the tests need beside Python packages: a MariaDB server, Galera, Chromium, a C compiler,
 # OpenSSL, a Chinese font, and the newest MariaDB and MySQL in .servers. What cannot be set up is named, and
 # the tests that need it are skipped visibly.
 # Always ends with exit code 0: the other tests run all the same.
@@ -28,6 +28,12 @@ have() {
     done
 }
 
+# Of the Python of .venv; Debian keeps the headers of its own in a package.
+can_compile() {
+    have gcc && .venv/bin/python -c 'import os, sysconfig
+os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))'
+}
+
 has_chinese_font() { find /usr/share/fonts -name 'Noto*CJK*' 2>/dev/null | grep -q .; }
 
 # The server's core package: programs only. No service is made or started; the tests start
@@ -36,6 +42,8 @@ need "MariaDB server" "mariadb-server-core mariadb-client-core mariadb-client" \
     have mariadbd mariadb-install-db my_print_defaults mariadb-dump
 need "Galera cluster" "galera-4" test -e /usr/lib/galera/libgalera_smm.so
 need "Chromium" "chromium" have chromium
+# Inner loops as machine code, which is compared with the same as Python.
+need "C compiler" "gcc libc6-dev python3-dev" can_compile
 # A time-stamping authority on loopback.
 need "OpenSSL" "openssl" have openssl
 need "Chinese font" "fonts-noto-cjk" has_chinese_font
@@ -47,5 +55,5 @@ else
     missing=$((missing + 1))
 fi
 
-[ "$missing" -eq 0 ] || echo "$missing of 5 needs not set up (see above)"
+[ "$missing" -eq 0 ] || echo "$missing needs not set up (see above)"
 exit 0
