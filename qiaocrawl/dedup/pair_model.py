@@ -32,9 +32,9 @@ from qiaocrawl.kernels import floats, ints
 from qiaocrawl.language import N_, _
 from qiaocrawl.vsm.growing_array import Views
 
-FILE = "pair_model.npz"
 Array = NDArray[Any]
 
+FILE = "pair_model.npz"
 _AGAIN = N_("train it again (benchmarks/dedup_train.py)")
 _ARRAYS = {
     "roots": np.int32,
@@ -118,13 +118,13 @@ def _are_whole(trees: Trees) -> bool:
     if any(column.ndim != 1 for column in trees):
         return False
     size = len(trees.features)
+    # roots and start have lengths of their own.
+    if any(len(column) != size for column in trees[1:-1]) or len(trees.start) != 1:
+        return False
     splits = np.flatnonzero(trees.features >= 0)
     children = np.concatenate([trees.lefts[splits], trees.rights[splits]])
     return bool(
-        # roots and start have lengths of their own.
-        all(len(column) == size for column in trees[1:-1])
-        and len(trees.start) == 1
-        and ((trees.roots >= 0) & (trees.roots < size)).all()
+        ((trees.roots >= 0) & (trees.roots < size)).all()
         and (trees.features < COUNT).all()
         # Children behind their parents: no path can run in a circle.
         and (children > np.tile(splits, 2)).all()
@@ -179,9 +179,9 @@ class PairScorer:
         scores, letters = np.empty(count, np.float32), np.empty(count, np.int32)
         other_numbers = np.empty(count, np.uint8)
         score_rows(
-            ints(ones),
-            ints(others),
-            floats(cosines),
+            ints(np.ascontiguousarray(ones, np.int32)),
+            ints(np.ascontiguousarray(others, np.int32)),
+            floats(np.ascontiguousarray(cosines, np.float64)),
             ints(words),
             ints(starts),
             self._pair.of(*_of_terms(self._table)),

@@ -206,6 +206,7 @@ def test_the_shipped_trees_give_scores() -> None:
         {"roots": np.array([3], np.int32)},
         {"features": np.array([COUNT, -1, -1], np.int16)},
         {"values": np.array([0, 1], np.float32)},
+        {"lefts": np.array([], np.int32)},
         {"start": np.array([])},
         {"start": np.array(0.5)},
         {"features": np.array([[0, -1, -1]], np.int16)},

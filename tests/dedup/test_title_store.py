@@ -136,7 +136,9 @@ def test_scores_come_in_the_order_of_the_pairs() -> None:
     held = store()
     numbers = enter(held, record(1, "归侨回乡办厂"), record(2, "归侨回乡办新厂"), record(3, "码头"))
     rows = held.members.rows[np.array(numbers)]
-    near, far = held.score_pairs(rows[[0, 0]], rows[[1, 2]], np.array([0.9, 0.0]))
+    # Of every second place, as a table's column is.
+    ones, others = np.repeat(rows[[0, 0, 1, 2]].reshape(2, 2), 2, 1)[:, ::2]
+    near, far = held.score_pairs(ones, others, np.array([0.9, 0.0], np.float32))
     assert near.score > far.score
     assert (near.letters, far.letters) == (6, 2)
 
