@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,17 +27,17 @@ def hashes_of(text: str) -> tuple[int, bytes]:
 
 
 @pytest.fixture(scope="module")
-def every_form() -> tuple[object, ...]:
-    """What to ask: the compiled form, the same as Python, and that for NumPy's."""
-    return text_grams, python_form(text_grams)
+def as_python() -> Any:
+    return python_form(text_grams)
 
 
-def compare(text: str, forms: tuple[object, ...]) -> None:
+def compare(text: str, as_python: Any) -> None:
+    """Compare what the compiled form, the same as Python, and NumPy make of *text*."""
     found = []
     with pytest.MonkeyPatch.context() as patch:
         for module in (fingerprints, text_sample):
             patch.setattr(module, "is_compiled", lambda loop: True)
-        for form in forms:
+        for form in (text_grams, as_python):
             for module in (fingerprints, text_sample):
                 patch.setattr(module, "text_grams", form)
             found.append(hashes_of(text))
@@ -47,25 +48,25 @@ def compare(text: str, forms: tuple[object, ...]) -> None:
 
 
 @pytest.mark.parametrize("most", [2, 30, 300])
-def test_of_texts_of_any_script_and_length(most: int, every_form: tuple[object, ...]) -> None:
+def test_of_texts_of_any_script_and_length(most: int, as_python: Any) -> None:
     seed = random.Random(most)
     for _ in range(50):
-        compare("".join(seed.choice(PIECES) for _ in range(seed.randrange(most))), every_form)
+        compare("".join(seed.choice(PIECES) for _ in range(seed.randrange(most))), as_python)
 
 
 @given(text=st.text(max_size=200))
-def test_of_any_text(text: str, every_form: tuple[object, ...]) -> None:
-    compare(text, every_form)
+def test_of_any_text(text: str, as_python: Any) -> None:
+    compare(text, as_python)
 
 
-def test_every_character_is_of_the_same_kind(every_form: tuple[object, ...]) -> None:
+def test_every_character_is_of_the_same_kind(as_python: Any) -> None:
     """Each between two of which it is no part of a word, and between two letters."""
     for first in range(0, 0x10000, 64):
         block = list(map(chr, range(first, first + 64)))
-        compare(" ".join(block), every_form)
-        compare("".join(f"a{one}a " for one in block), every_form)
+        compare(" ".join(block), as_python)
+        compare("".join(f"a{one}a " for one in block), as_python)
 
 
-def test_what_was_compiled_is_used(every_form: tuple[object, ...]) -> None:
+def test_which_form_it_is_is_known(as_python: Any) -> None:
     assert is_compiled(text_grams.simhash_of)
-    assert not is_compiled(every_form[1].simhash_of)  # type: ignore[attr-defined]
+    assert not is_compiled(as_python.simhash_of)

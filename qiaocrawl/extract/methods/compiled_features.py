@@ -48,7 +48,7 @@ def compiled_features(words: BlockWords) -> BlockFeatures:
     A value may differ in its last bit, as NumPy's do from one processor to another.
 
     Raises:
-        IndexError: an element's number leads nowhere.
+        IndexError: a number of a block, an element or a word leads nowhere.
     """
     n, m = len(words.texts), len(words.page_blocks.elements)
     numbers = np.fromiter(_columns(words), np.int64, 8 * (n + m))
@@ -65,7 +65,7 @@ def compiled_features(words: BlockWords) -> BlockFeatures:
     chars, notices = np.empty(n, np.float32), np.empty(n, np.bool_)
     work = block_loops.Work(n, m, values)
     if not block_loops.fill_features(given, work, floats(chars), ints(notices)):
-        raise IndexError("an element of a page that is not there")
+        raise IndexError("blocks of a page whose numbers lead nowhere")
     notices[words.paid_blocks] = True
     return BlockFeatures(values.T, chars, notices)
 
