@@ -6,9 +6,8 @@ import asyncio
 import os
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,8 @@ import httpx2
 import pytest
 
 from console_articles import add_stories
+from crawl_starter import run_started
+from forking_python import forking_python
 from qiaocrawl.console.security import credentials
 from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
@@ -39,25 +40,34 @@ QUESTIONS = {
 }
 
 
+Question = tuple[str, dict[str, Any]]
+
+
 def server(database_url: str, *options: str) -> list[str]:
-    return [sys.executable, "-m", "qiaocrawl", "mcp", "--database", database_url, *options]
+    return ["qiaocrawl", "mcp", "--database", database_url, *options]
 
 
-def over_pipes(database_url: str, *options: str) -> Client:
+def over_pipes(folder: Path, database_url: str, *options: str) -> Client:
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters
 
-    command, *arguments = server(database_url, *options)
-    return Client(StdioServerParameters(command=command, args=arguments, env=dict(os.environ)))
+    arguments = ["-m", *server(database_url, *options)]
+    return Client(
+        StdioServerParameters(command=forking_python(folder), args=arguments, env=dict(os.environ))
+    )
 
 
-def asked(client_of: Any, *questions: tuple[str, dict[str, Any]]) -> list[Any]:
-    """The answers to *questions*, an error as its text; before them the names of all tools."""
+def asked(client_of: Any, *questions: Question | Callable[[list[Any]], Question]) -> list[Any]:
+    """The answers to *questions*, an error as its text; before them the names of all tools.
+
+    A question may depend on what is answered before.
+    """
 
     async def ask() -> list[Any]:
         async with client_of as client:
             answers: list[Any] = [{tool.name for tool in (await client.list_tools()).tools}]
-            for name, arguments in questions:
+            for question in questions:
+                name, arguments = question(answers) if callable(question) else question
                 result = await client.call_tool(name, arguments)
                 text = "".join(getattr(part, "text", "") for part in result.content)
                 answers.append(text if result.is_error else result.structured_content)
@@ -66,10 +76,12 @@ def asked(client_of: Any, *questions: tuple[str, dict[str, Any]]) -> list[Any]:
     return asyncio.run(asyncio.wait_for(ask(), 120))
 
 
-def test_an_assistant_searches_reads_and_can_cite(database: Database, database_url: str) -> None:
+def test_an_assistant_searches_reads_and_can_cite(
+    database: Database, database_url: str, tmp_path: Path
+) -> None:
     ids = add_stories(database)
     tools, topics, words, unknown, found, none, one, missing, bad, empty = asked(
-        over_pipes(database_url, "--console", "http://desk.test"),
+        over_pipes(tmp_path, database_url, "--console", "http://desk.test"),
         ("topics", {}),
         ("words", {"topic": "qiaoqing"}),
         ("words", {"topic": "nothing"}),
@@ -101,18 +113,20 @@ def test_events_their_sentences_and_their_spread_carry_their_sources(tmp_path: P
     url = f"sqlite:///{tmp_path / 'told.db'}"
     make_stories(url)
     keep_a_briefing(url)
-    _, listed, missing, told = asked(
-        over_pipes(url), ("events", {}), ("event", {"event": 999_999}), ("briefing", {})
+    _, listed, missing, told, event, found, spread, coverage = asked(
+        over_pipes(tmp_path, url),
+        ("events", {}),
+        ("event", {"event": 999_999}),
+        ("briefing", {}),
+        lambda told: ("event", {"event": told[1]["events"][0]["event"]}),
+        lambda told: ("search", {"words": [told[1]["events"][0]["title"][:4]]}),
+        lambda told: ("spread", {"article": told[5]["articles"][0]["article"]}),
+        ("coverage", {"topic": "qiaoqing"}),
     )
     assert "999999" in missing
     assert told["text"].startswith("#")
     hottest = listed["events"][0]
     assert len(hottest["outlets"]) > 1
-    _, event, found = asked(
-        over_pipes(url),
-        ("event", {"event": hottest["event"]}),
-        ("search", {"words": [hottest["title"][:4]]}),
-    )
     assert event["outlets"] == hottest["outlets"]
     numbers = {source["number"] for source in event["sources"]}
     assert event["sentences"]
@@ -120,11 +134,6 @@ def test_events_their_sentences_and_their_spread_carry_their_sources(tmp_path: P
         assert sentence["sources"]
         assert set(sentence["sources"]) <= numbers
     assert all(source["address"] and source["outlet"] for source in event["sources"])
-    _, spread, coverage = asked(
-        over_pipes(url),
-        ("spread", {"article": found["articles"][0]["article"]}),
-        ("coverage", {"topic": "qiaoqing"}),
-    )
     assert {one["address"] for one in spread["publications"]} >= {found["articles"][0]["address"]}
     assert "no engine was asked" in coverage["why_empty"]
 
@@ -143,11 +152,12 @@ async def with_token(address: str, token: str) -> AsyncIterator[Client]:
 
 
 @contextmanager
-def served(database_url: str) -> Iterator[str]:
+def served(folder: Path, database_url: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen(server(database_url, "--http", f"127.0.0.1:{port}"))
+    arguments = server(database_url, "--http", f"127.0.0.1:{port}")
+    process = subprocess.Popen([forking_python(folder), "-m", *arguments])
     try:
         while True:
             assert process.poll() is None
@@ -163,7 +173,7 @@ def served(database_url: str) -> Iterator[str]:
 
 
 def test_over_http_only_tokens_of_the_console_are_let_in(
-    database: Database, database_url: str
+    database: Database, database_url: str, tmp_path: Path
 ) -> None:
     add_stories(database)
     with database.engine.begin() as c:
@@ -171,7 +181,7 @@ def test_over_http_only_tokens_of_the_console_are_let_in(
         user, token = people.find_user(c, "reader"), credentials.new_secret()
         assert user is not None
         people.add_token(c, Actor("test"), user, "assistant", token)
-    with served(database_url) as address:
+    with served(tmp_path, database_url) as address:
         for headers in ({}, {"Authorization": "Bearer nonsense"}):
             refused = httpx2.post(address, json={}, headers=headers)
             assert refused.status_code == 401
@@ -183,7 +193,6 @@ def test_over_http_only_tokens_of_the_console_are_let_in(
 
 @pytest.mark.parametrize("place", ["8809", "127.0.0.1:", "127.0.0.1:99999"])
 def test_a_wrong_place_is_refused(place: str) -> None:
-    command = server("sqlite:///none.db", "--http", place)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = run_started(*server("sqlite:///none.db", "--http", place))
     assert done.returncode == 1
     assert place in done.stderr
