@@ -7,8 +7,6 @@ import io
 import os
 import pty
 import select
-import subprocess
-import sys
 import time
 import zipfile
 from datetime import datetime
@@ -20,6 +18,7 @@ from rich.console import Console
 from sqlalchemy import update
 
 from command_runs import Run
+from crawl_starter import StartedCrawl
 from fresh_schema import make_tables
 from qiaocrawl.cli.lexicon_review import Desk
 from qiaocrawl.errors import ConfigError
@@ -307,10 +306,12 @@ def _until(terminal: int, wanted: str, seconds: float = 100.0) -> str:
 
 def test_words_are_decided_in_a_real_terminal(database: str, texts: Path) -> None:
     terminal, other = pty.openpty()
-    command = [sys.executable, "-m", "qiaocrawl", "lexicon", "review", "--topic", "t",
+    command = ["qiaocrawl", "lexicon", "review", "--topic", "t",
                "--from-files", str(texts), "--count", "5", "--database", database]  # fmt: skip
     environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
-    process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environment)
+    process = StartedCrawl(
+        command, environment, Path.cwd(), stdin=other, stdout=other, stderr=other
+    )
     os.close(other)
     try:
         assert "1/5" in _until(terminal, "结束")
@@ -323,6 +324,7 @@ def test_words_are_decided_in_a_real_terminal(database: str, texts: Path) -> Non
         assert process.wait(100) == 0
     finally:
         process.kill()
+        process.close()
         os.close(terminal)
     decided = [term for text, term in terms(database).items() if text != "侨联"]
     assert [term.weight for term in decided] == [3.0, 3.0, 4.0]

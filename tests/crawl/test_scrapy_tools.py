@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from crawl_starter import run_started
 from crawling import Answer, article, local_server
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -43,8 +43,5 @@ def _scrapy(
 ) -> subprocess.CompletedProcess[str]:
     ours = {"SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(_ROOT),
             "QIAO_DATABASE_URL": f"sqlite:///{folder / 'q.db'}"}  # fmt: skip
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *command],
-        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
-        env={**os.environ, **ours, **options},
-    )  # fmt: skip
+    given = {**os.environ, **ours, **options}
+    return run_started("scrapy", *command, environment=given, folder=folder)

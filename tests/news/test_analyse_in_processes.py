@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import Connection, text
 
-from crawling import PROJECT
+from crawl_starter import started_code
 from qiaocrawl.news.names.stored import forget_names, read_names
 from qiaocrawl.news.stories.analyse import analyse_stories, count_waiting, forget_stories
 from qiaocrawl.runtime.bulk import LocalBulk
 from qiaocrawl.runtime.calls import CallPool
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.values import to_time
+from storage_samples import child_environment
 from title_samples import judge, made, runtime_on
 
 PARTS = "qiaocrawl.news.text_parts"
@@ -159,13 +158,8 @@ def test_after_a_kill_the_same_command_goes_on_with_any_number(runtime: Runtime)
     alone = told(runtime)
     forget(runtime)
     url = runtime.database.url
-    paths = os.pathsep.join(map(str, (PROJECT, PROJECT / "tests/fixtures")))
-    with subprocess.Popen(
-        [sys.executable, "-c", ANALYSIS, url, PARTS], stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": paths},
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.readline() == "in the middle\n"
+    with started_code(ANALYSIS, url, PARTS, environment=child_environment()) as (process, lines):
+        assert lines.readline() == "in the middle\n"
         process.send_signal(signal.SIGKILL)
         assert process.wait(20) == -signal.SIGKILL
     assert 0 < runtime.reader.run(count_waiting) < ARTICLES

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
 
-from crawling import PROJECT
+from crawl_starter import started_code
 from qiaocrawl.news.stories import stored
 from qiaocrawl.news.stories.analyse import Analysed, analyse_stories, count_waiting, forget_stories
 from qiaocrawl.news.stories.story import Correction
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.values import to_time
+from storage_samples import child_environment
 from title_samples import judge, made, runtime_on
 
 START = datetime(2026, 11, 2, 8, 0, 30, tzinfo=UTC)
@@ -235,13 +233,8 @@ def test_a_kill_in_the_middle_of_a_write_costs_that_write_only(database_url: str
     made(database_url)
     with runtime_on(database_url) as runtime:
         put(runtime, range(8))
-    paths = os.pathsep.join(map(str, (PROJECT, PROJECT / "tests/fixtures")))
-    with subprocess.Popen(
-        [sys.executable, "-c", ANALYSIS, database_url], stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": paths},
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.readline() == "in the middle\n"
+    with started_code(ANALYSIS, database_url, environment=child_environment()) as (process, lines):
+        assert lines.readline() == "in the middle\n"
         process.send_signal(signal.SIGKILL)
         assert process.wait(20) == -signal.SIGKILL
     with runtime_on(database_url) as runtime:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from crawl_starter import run_started
+from crawl_starter import StartedCrawl, run_started, started_code
 from qiaocrawl.errors import CrawlLockedError
 from qiaocrawl.storage import Database
 
@@ -34,13 +34,11 @@ except CrawlLockedError as error:
 """
 
 
-def _holder(url: str) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", _HOLD, url], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "locked\n"
-    return process
+@contextmanager
+def _holder(url: str) -> Iterator[StartedCrawl]:
+    with started_code(_HOLD, url, environment=os.environ) as (process, lines):
+        assert lines.readline() == "locked\n"
+        yield process
 
 
 def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path: Path) -> None:

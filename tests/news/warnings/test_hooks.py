@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -20,6 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from sqlalchemy import select
 
+from crawl_starter import started_code
 from qiaocrawl.console.openapi import document
 from qiaocrawl.console.pages.api import OPERATIONS
 from qiaocrawl.news.stories.analyse import analyse_stories
@@ -43,6 +40,7 @@ from qiaocrawl.news.warnings.signed import (
 from qiaocrawl.news.warnings.stored import count_states
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.schema import warning_message
+from storage_samples import child_environment
 from title_samples import made, runtime_on
 from told_stories import store_on_topic
 
@@ -386,14 +384,11 @@ def test_a_process_that_is_killed_loses_no_message(
     for host in hosts:
         _put(runtime, f"{FIRE} {host}", host)
     program.stalls = True
-    child = subprocess.Popen(
-        [sys.executable, "-c", _CHILD, database_url, program.address],
-        cwd=Path(__file__).parents[3],
-        env={**os.environ, "QIAO_ALLOW_ADDRESSES": program.origin},
-    )
-    assert program.came.wait(120)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+    allowed = {**child_environment(), "QIAO_ALLOW_ADDRESSES": program.origin}
+    with started_code(_CHILD, database_url, program.address, environment=allowed) as (child, _said):
+        assert program.came.wait(120)
+        child.send_signal(signal.SIGKILL)
+        assert child.wait(20) == -signal.SIGKILL
     program.stalls = False
     program.freed.set()
     assert _queue(runtime) == 0, "all were kept before the first was sent"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -14,6 +11,7 @@ from pathlib import Path
 from fsspec.core import url_to_fs
 from sqlalchemy import text
 
+from crawl_starter import started_code
 from fresh_schema import make_tables
 from page_store_samples import body_of, fill, work_on
 from qiaocrawl.storage import Database
@@ -93,13 +91,9 @@ def _warcs_at(address: str) -> Iterator[str]:
 
 
 def _killed_after(seconds: float, url: str, addresses: list[str]) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", _CHILD, url, *addresses],
-        env={**child_environment(), "QIAO_LANG": os.environ["QIAO_LANG"]},
-        stdout=subprocess.PIPE, text=True,
-    ) as child:  # fmt: skip
-        assert child.stdout is not None
-        assert child.stdout.readline() == "ready\n"
+    given = child_environment()
+    with started_code(_CHILD, url, *addresses, environment=given) as (child, lines):
+        assert lines.readline() == "ready\n"
         time.sleep(seconds)
         assert child.poll() is None, "it ended by itself"
         child.kill()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from threading import Event
 
 import pytest
 from sqlalchemy import Connection, text
 
+from crawl_starter import StartedCrawl, started_code
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import VerdictKind
 from qiaocrawl.runtime.runtime import Runtime
@@ -54,8 +53,9 @@ def test_several_processes_reach_the_groups_of_one(mariadb_url: str, tmp_path: o
     """Another one and this one."""
     made(mariadb_url)
     others = [
-        subprocess.Popen([sys.executable, "-c", _WORKER, mariadb_url, str(n), str(_WORKERS)],
-                         env=child_environment())
+        StartedCrawl(
+            ("-c", _WORKER, mariadb_url, str(n), str(_WORKERS)), child_environment(), Path.cwd()
+        )
         for n in range(1, _WORKERS)
     ]  # fmt: skip
     chosen = samples(_COUNT, _STORIES)
@@ -63,7 +63,10 @@ def test_several_processes_reach_the_groups_of_one(mariadb_url: str, tmp_path: o
     with runtime_on(mariadb_url) as shared, runtime_on(f"sqlite:///{tmp_path}/one.db") as alone:
         store(alone, chosen)
         store(shared, chosen[::_WORKERS])
-        assert [other.wait(300) for other in others] == [0] * (_WORKERS - 1)
+        for other in others:
+            said, _ = other.communicate(300)
+            assert other.returncode == 0, said
+            other.close()
         assert groups(shared) == groups(alone)
         assert set(groups(shared).values()) == by_group(chosen)
         shared.reader.run(shared.articles.titles.load)
@@ -139,12 +142,9 @@ def test_a_lost_connection_is_played_again(mariadb_url: str) -> None:
 
 def test_a_killed_worker_leaves_nothing(database_url: str) -> None:
     made(database_url)
-    worker = subprocess.Popen([sys.executable, "-c", _KILLED, database_url, ONE], text=True,
-                              env=child_environment(), stdout=subprocess.PIPE)  # fmt: skip
-    assert worker.stdout is not None
-    assert worker.stdout.readline() == "entered\n"
-    worker.kill()
-    worker.communicate()
+    given = child_environment()
+    with started_code(_KILLED, database_url, ONE, environment=given) as (_worker, lines):
+        assert lines.readline() == "entered\n"
     with runtime_on(database_url) as runtime:
         found = runtime.writer.submit(lambda c: judge(runtime, c, "2", title=ONE)).result(240)
         assert found.kind is VerdictKind.DISTINCT
