@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from crawl_starter import StartedCrawl
 from crawling import import_pack, pack
 from job_desks import SITE, WAIT_SECONDS, desk_over, job_of, wait_for
 from qiaocrawl.jobs import COMMAND_VARIABLE
@@ -38,10 +40,16 @@ def database_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'jobs.db'}"
 
 
-def _console(database: Database, folder: Path) -> subprocess.Popen[bytes]:
+@contextmanager
+def _console(database: Database, folder: Path) -> Iterator[StartedCrawl]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    words = [sys.executable, "-c", CONSOLE, database.url]
-    return subprocess.Popen(words, cwd=folder, env=environment)
+    console = StartedCrawl(("-c", CONSOLE, database.url), environment, folder)
+    try:
+        yield console
+    finally:
+        console.kill()
+        console.wait()
+        console.close()
 
 
 def _seen(database: Database, job_id: int, *states: JobState) -> Job:
@@ -64,14 +72,11 @@ def test_a_job_killed_with_its_console_is_not_finished_for_the_next(
         spider, "qiaoqing", arguments={HOST: "a.test"} if spider == REREAD else None
     )
     job_id = desk_over(database, tmp_path).request(wanted, "admin")
-    with _console(database, tmp_path) as console:
-        try:
-            running = _seen(database, job_id, JobState.RUNNING, *OVER)
-            assert running.state is JobState.RUNNING
-            assert running.pid is not None
-            os.kill(running.pid, signal.SIGKILL)
-        finally:
-            console.kill()
+    with _console(database, tmp_path):
+        running = _seen(database, job_id, JobState.RUNNING, *OVER)
+        assert running.state is JobState.RUNNING
+        assert running.pid is not None
+        os.kill(running.pid, signal.SIGKILL)
     assert job_of(database, job_id).state is JobState.RUNNING
     job = wait_for(desk_over(database, tmp_path), database, job_id, *OVER)
     assert job.state is JobState.FAILED
@@ -91,12 +96,9 @@ def test_what_a_command_came_to_without_its_console_is_known_to_the_next(
     with database.engine.begin() as c:
         add_article(c, "1", title="华侨农场", body="各地侨胞参加侨务工作会议。")
     job_id = desk_over(database, tmp_path).request(words, "admin")
-    with _console(database, tmp_path) as console:
-        try:
-            running = _seen(database, job_id, JobState.RUNNING, *OVER)
-            assert running.state is JobState.RUNNING
-        finally:
-            console.kill()
+    with _console(database, tmp_path):
+        running = _seen(database, job_id, JobState.RUNNING, *OVER)
+        assert running.state is JobState.RUNNING
     job = wait_for(desk_over(database, tmp_path), database, job_id, *OVER)
     assert (job.state, job.exit_code) == (state, int(state is JobState.FAILED)), job.message
     assert ("nowhere" in job.message) == (state is JobState.FAILED)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 
 import charset_normalizer
 import pytest
 
+from crawl_starter import run_started
 from crawling import PROJECT
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.page.sanitize import MAX_LINKS, sanitize_html
@@ -109,12 +108,6 @@ def test_huge_pages_need_bounded_memory(name: str) -> None:
         "analyse_html(FetchedPage(u, u, 200, (), body, when), 'blend', 100)\n"
         "print(peak() - before)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
+    done = run_started("-c", program, folder=PROJECT)
+    assert done.returncode == 0, done.stderr
     assert 5 < int(done.stdout) / 1024 < 600

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from crawling import PROJECT, article, rows
+from crawl_starter import run_started
+from crawling import article, rows
 from dask_cluster import DaskCluster, dask_cluster
 from held_ports import held_port
 from qiaocrawl.cli import main
@@ -138,10 +137,7 @@ def test_ctrl_c_leaves_whole_batches_and_the_next_run_ends_it(
     ((read,),) = rows(url, "SELECT COUNT(*) FROM article")
     assert 0 < int(str(read)) < 200
     # The cluster is as it was for whoever comes next.
-    done = subprocess.run(
-        [sys.executable, "-m", "qiaocrawl", *command],
-        env={**os.environ, "PYTHONPATH": str(PROJECT)}, capture_output=True, text=True,
-    )  # fmt: skip
+    done = run_started("qiaocrawl", *command)
     assert done.returncode == 0, done.stderr
     assert rows(url, "SELECT COUNT(*) FROM article") == [(200,)]
 

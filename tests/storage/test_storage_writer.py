@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, text
 
-from crawl_starter import started_code
+from crawl_starter import run_started, started_code
 from fresh_schema import make_tables
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import Database, Reader, Writer
@@ -195,13 +193,8 @@ def test_many_sqlite_writers_never_see_locked(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
     """F-F4: writes fail while there is no room and go through afterwards."""
-    result = subprocess.run(
-        [sys.executable, "-c", _FULL_DISK, f"sqlite:///{tmp_path / 'q.db'}"],
-        env=child_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    result = run_started("-c", _FULL_DISK, url, environment=child_environment())
     assert result.returncode == 0, result.stderr
     assert result.stdout == "60 urls\n"
     assert result.stderr.count("does not answer") == 1
