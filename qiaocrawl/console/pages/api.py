@@ -248,7 +248,11 @@ async def _mark_warning(request: Request, asked: shown.WarningToMark) -> shown.W
     name = str(request.path_params["warning"])
     await act_on(request, name, asked.action)
     lines = await read(request, WarningChoice("open", "", "").lines, tuple(STATES))
-    return next(_warned(one) for one in lines if one.warning.id == name)
+    for line in lines:
+        if line.warning.id == name:
+            return _warned(line)
+    # It ended meanwhile.
+    raise HTTPException(404, _("There is no such warning."))
 
 
 async def _briefings(request: Request, asked: shown.BriefingChoices) -> Found[shown.Briefing]:

@@ -45,8 +45,7 @@ async def _schedules(request: Request, _asked: Nothing) -> Found[shown.Schedule]
 
 
 async def _one_schedule(request: Request, _asked: Nothing) -> shown.Schedule:
-    entry = await require_schedule(request)
-    return _schedule(entry, (await read(request, troubles, [entry])).get(entry.id, ""))
+    return await _stored(request, request.path_params["schedule_id"])
 
 
 def _schedule(one: schedules.Schedule, trouble: str) -> shown.Schedule:
@@ -184,27 +183,101 @@ _LISTS = f"{_V1}/topics/{{topic}}/boards"
 _SCHEDULE = f"{_V1}/schedules/{{schedule_id:int}}"
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("api.schedules", f"{_V1}/schedules", N_("Read the schedules of jobs"), _schedules,
-              Nothing, Found[shown.Schedule]),
-    Operation("api.schedule", _SCHEDULE, N_("Read one schedule"), _one_schedule, Nothing,
-              shown.Schedule),
-    Operation("api.add_schedule", f"{_V1}/schedules", N_("Enter a schedule"), _add_schedule,
-              shown.JobToSchedule, shown.Schedule, EDITOR, "POST"),
-    Operation("api.change_schedule", _SCHEDULE, N_("Change a schedule"), _change_schedule,
-              shown.JobToSchedule, shown.Schedule, EDITOR, "POST"),
-    Operation("api.switch_schedule", f"{_SCHEDULE}/switch", N_("Switch a schedule on or off"),
-              _switch, shown.Switch, shown.Schedule, EDITOR, "POST"),
-    Operation("api.run_schedule", f"{_SCHEDULE}/run", N_("Run what a schedule asks for, at once"),
-              _run, Nothing, shown.Started, EDITOR, "POST"),
-    Operation("api.drop_schedule", f"{_SCHEDULE}/drop", N_("Delete a schedule"), _drop_schedule,
-              Nothing, Found[shown.Schedule], EDITOR, "POST"),
-    Operation("api.boards", _LISTS, N_("Read which hot lists a topic watches"), _lists, Nothing,
-              Found[shown.HotList]),
-    Operation("api.keep_board", _LISTS, N_("Watch a hot list, or read one by another form"),
-              _keep_list, shown.BoardToKeep, Found[shown.HotList], EDITOR, "POST"),
-    Operation("api.drop_board", f"{_LISTS}/drop", N_("Watch a hot list no more"), _drop_list,
-              shown.BoardToDrop, Found[shown.HotList], EDITOR, "POST"),
-    Operation("api.entries", f"{_V1}/boards/entries",
-              N_("Read what stood on hot lists lately, with topics and events"), _entries,
-              shown.EntryChoices, Found[shown.Entry]),
-)  # fmt: skip
+    Operation(
+        "api.schedules",
+        f"{_V1}/schedules",
+        N_("Read the schedules of jobs"),
+        _schedules,
+        Nothing,
+        Found[shown.Schedule],
+    ),
+    Operation(
+        "api.schedule", _SCHEDULE, N_("Read one schedule"), _one_schedule, Nothing, shown.Schedule
+    ),
+    Operation(
+        "api.add_schedule",
+        f"{_V1}/schedules",
+        N_("Enter a schedule"),
+        _add_schedule,
+        shown.JobToSchedule,
+        shown.Schedule,
+        EDITOR,
+        "POST",
+    ),
+    Operation(
+        "api.change_schedule",
+        _SCHEDULE,
+        N_("Change a schedule"),
+        _change_schedule,
+        shown.JobToSchedule,
+        shown.Schedule,
+        EDITOR,
+        "POST",
+    ),
+    Operation(
+        "api.switch_schedule",
+        f"{_SCHEDULE}/switch",
+        N_("Switch a schedule on or off"),
+        _switch,
+        shown.Switch,
+        shown.Schedule,
+        EDITOR,
+        "POST",
+    ),
+    Operation(
+        "api.run_schedule",
+        f"{_SCHEDULE}/run",
+        N_("Run what a schedule asks for, at once"),
+        _run,
+        Nothing,
+        shown.Started,
+        EDITOR,
+        "POST",
+    ),
+    Operation(
+        "api.drop_schedule",
+        f"{_SCHEDULE}/drop",
+        N_("Delete a schedule"),
+        _drop_schedule,
+        Nothing,
+        Found[shown.Schedule],
+        EDITOR,
+        "POST",
+    ),
+    Operation(
+        "api.boards",
+        _LISTS,
+        N_("Read which hot lists a topic watches"),
+        _lists,
+        Nothing,
+        Found[shown.HotList],
+    ),
+    Operation(
+        "api.keep_board",
+        _LISTS,
+        N_("Watch a hot list, or read one by another form"),
+        _keep_list,
+        shown.BoardToKeep,
+        Found[shown.HotList],
+        EDITOR,
+        "POST",
+    ),
+    Operation(
+        "api.drop_board",
+        f"{_LISTS}/drop",
+        N_("Watch a hot list no more"),
+        _drop_list,
+        shown.BoardToDrop,
+        Found[shown.HotList],
+        EDITOR,
+        "POST",
+    ),
+    Operation(
+        "api.entries",
+        f"{_V1}/boards/entries",
+        N_("Read what stood on hot lists lately, with topics and events"),
+        _entries,
+        shown.EntryChoices,
+        Found[shown.Entry],
+    ),
+)

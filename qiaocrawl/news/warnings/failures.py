@@ -33,10 +33,9 @@ _MAIL_REFUSED = N_("the mail server refuses the message: {why}")
 _REFUSED_ERRNO = frozenset({errno.ECONNREFUSED})
 _AWAY_ERRNO = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN})
 _CLOSED_ERRNO = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED})
-_NAME_ERRNO = frozenset(
-    number for name in dir(socket) if name.startswith("EAI_")
-    and isinstance(number := getattr(socket, name), int)
-)  # fmt: skip
+# Not every system has all of them.
+_NAME_ERRORS = ("EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME")
+_NAME_ERRNO = frozenset(getattr(socket, name) for name in _NAME_ERRORS if hasattr(socket, name))
 _DEEPEST = 12
 # 530 asks for one, 534, 535 and 538 refuse it (RFC 4954).
 _LOG_IN_CODES = frozenset({"530", "534", "535", "538"})
