@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from console_articles import add_foreign
 from console_client import Desk, visible
 from model_server import served_model
 from qiaocrawl.console import crawl_scorer
@@ -83,6 +84,9 @@ STEPS: tuple[Step, ...] = (
     ("stories.merge", "1", {"other": "2"}),
     ("stories.take_back", "1", {"story": "1"}),
     ("stories.split", "1", {"article": "1"}),
+    ("articles.translate_titles", "", {"article": "4"}),
+    ("articles.translate", "4", {}),
+    ("articles.drop_translation", "4", {}),
     ("stories.draft", "1", {}),
     ("stories.save_draft", "1", {"revision": "1", "sentence": "改过。"}),
     ("stories.drop_draft", "1", {}),
@@ -240,6 +244,7 @@ def desk_of_all(
     monkeypatch.setenv("QIAO_WARNING_CHANNELS", str(channels))
     monkeypatch.setenv("QIAO_ALLOW_ADDRESSES", "127.0.0.1:9")
     make_stories(str(sqlite_desk.database.engine.url))
+    assert add_foreign(sqlite_desk.database) == 4
     warn_of_stories(str(sqlite_desk.database.engine.url), Rule("任何", channels=()))
     now = time.time()
     with sqlite_desk.database.engine.begin() as c:

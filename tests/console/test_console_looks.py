@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import BrowserContext, Page
 
-from console_articles import add_stories
+from console_articles import FOREIGN, add_foreign, add_stories
 from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
 from model_server import write_drafts
@@ -24,9 +24,14 @@ from qiaocrawl.news.warnings.hooks import Hook, keep_hook, stop_hook
 from qiaocrawl.news.warnings.office_rules import add_rule
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.signed import new_secret, signed_address
+from qiaocrawl.news.writing.checking import Fault
+from qiaocrawl.news.writing.kept_translations import keep_translation
+from qiaocrawl.news.writing.translation import lines_of
+from qiaocrawl.news.writing.translator import TranslatedLine
 from qiaocrawl.search.boards import Board, BoardEntry
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, people
+from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.jobs import JobRequest, add_job
 from qiaocrawl.storage.pages.revisions import save_picture
 from qiaocrawl.storage.schedules import Timing, add_schedule
@@ -54,6 +59,7 @@ _PAGES = {
     "own-pushes": "/account/pushes",
     "nothing": "/articles?q=没有的词", "facets": "/articles/facets?site=www.a-qiao.cn",
     "chosen": "/articles?site=www.a-qiao.cn&site=www.b-news.cn&tier=1",
+    "abroad": "/articles/8",
     "reasons": "/articles/1/reasons", "samples": "/topics/qiaoqing/samples?name=s1",
     "about": "/topics/qiaoqing/about", "schedule": "/schedules/1",
     "jobs": "/jobs", "job": "/jobs/1", "coverage": "/coverage", "topics": "/topics",
@@ -150,6 +156,13 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
             stop_hook(c, "平台程序", "refused: HTTP 403")
         deliver_due(database, {}, time.time())
         write_drafts(database, 1, 1)
+        abroad = add_foreign(database)
+        assert _PAGES["abroad"].endswith(f"/{abroad}")
+        title, *others = lines_of(*FOREIGN).lines
+        lines = [TranslatedLine(title, "马尼拉火灾")]
+        lines += [TranslatedLine(own, "", (Fault("number", "五"),)) for own in others]
+        with database.engine.begin() as c:
+            keep_translation(c, Actor("chief"), abroad, lines, "klein", left=90, trouble="迟")
     monkeypatch.setenv("QIAO_MODEL_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("QIAO_MODEL_NAME", "klein")
     return address

@@ -21,11 +21,13 @@ from qiaocrawl.console.pages.listed_articles import (
     place_of,
 )
 from qiaocrawl.console.pages.reading import require_article
+from qiaocrawl.console.pages.translations import shown_translation
 from qiaocrawl.console.render import Comparison, Difference, marked_text, render, shown_html
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.language import N_
 from qiaocrawl.news.stories.hot import HotStory, story_by_number
 from qiaocrawl.news.stories.texts import stories_with
+from qiaocrawl.news.writing.translation import fault_words
 from qiaocrawl.reading.evidence import ArticleEvidence, Presence, evidence_of, presence_of
 from qiaocrawl.reading.marks import Marks, best_topics, marks_of
 from qiaocrawl.reading.pages_of_a_list import MOST_COUNTED, topic_titles
@@ -108,11 +110,14 @@ async def show(request: Request) -> Response:
         in_list = await read(request, place_of, choice, matches, article_id, place)
     # What strangers wrote may take a while: in no transaction, and not where all others wait.
     texts = await run_in_threadpool(_texts, article, choice.words)
+    translation = await shown_translation(request, article_id, article.record)
     return render(
         request,
         "articles/detail.html",
         article=article,
         texts=texts,
+        translation=translation,
+        translation_fault=fault_words,
         choice=choice,
         place=place,
         in_list=in_list,

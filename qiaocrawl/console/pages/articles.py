@@ -43,6 +43,8 @@ from qiaocrawl.console.pages.listed_articles import (
     selection_of,
 )
 from qiaocrawl.console.pages.reading import EVIDENCE, FACETS, REASONS, STATUS_NAMES
+from qiaocrawl.console.pages.translations import PAGES as TRANSLATIONS
+from qiaocrawl.console.pages.translations import offered_titles
 from qiaocrawl.console.render import Chip, render
 from qiaocrawl.console.search import MOST_MATCHES
 from qiaocrawl.errors import ConfigError
@@ -265,6 +267,8 @@ async def show(request: Request) -> Response:
     matches, notice = await matches_of(request, choice)
     listing = await read(request, listing_of, choice, matches)
     searches = await read(request, people.list_searches, user_of(request))
+    titles = {row.listed.id: row.title for row in listing.rows}
+    translated, untranslated, writer = await offered_titles(request, titles)
     return render(
         request,
         "articles/list.html",
@@ -284,6 +288,9 @@ async def show(request: Request) -> Response:
         media=[(kind, _(name)) for kind, name in MEDIA.items()],
         days=_day_chips(choice, datetime.now(UTC)),
         made=_made_choices(choice, listing.facets),
+        translated=translated,
+        untranslated=untranslated,
+        writer=writer,
     )
 
 
@@ -374,6 +381,7 @@ AREA = Area(
         *EVIDENCE,
         OF_ARTICLE,
         *REASONS,
+        *TRANSLATIONS,
         Page("/articles/{article_id:int}/mark", "articles.mark", mark, EDITOR, "POST"),
     ),
 )

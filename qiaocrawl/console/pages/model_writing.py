@@ -60,7 +60,7 @@ class Offered:
     orders: int = 0
 
 
-def _model_for(request: Request) -> ModelAddress | Offered | None:
+def model_for(request: Request) -> ModelAddress | Offered | None:
     """The model that an editor may have asked; what a page says instead, None for nothing."""
     if not user_of(request).may(EDITOR):
         return None
@@ -73,38 +73,45 @@ def _model_for(request: Request) -> ModelAddress | Offered | None:
 
 async def offered_for_event(request: Request, number: int) -> Offered | None:
     """What the page of an event offers an editor; None where no model is set up."""
-    address = _model_for(request)
+    address = model_for(request)
     if not isinstance(address, ModelAddress):
         return address
     try:
         voices, topics, _url_id = await read(request, stored.material_of_story, number)
     except ConfigError:
         return None
-    return await _offered(request, address, voices, topics)
+    return await _offered_voices(request, address, voices, topics)
 
 
 async def offered_for_lead(request: Request, briefing: Draft) -> Offered | None:
     """The same at the desk of a briefing."""
-    address = _model_for(request) if briefing.is_open else None
+    address = model_for(request) if briefing.is_open else None
     if not isinstance(address, ModelAddress):
         return address
     voices, _sources = _voices_of_items(briefing.items)
     topics = await read(request, _topics_of, briefing)
-    return await _offered(request, address, voices, topics)
+    return await _offered_voices(request, address, voices, topics)
 
 
-async def _offered(
+async def _offered_voices(
     request: Request, address: ModelAddress, voices: Sequence[Voice], topics: frozenset[str]
 ) -> Offered:
+    material = Material(voices)
+    return await offered(request, address, material.as_data(), material.orders, topics)
+
+
+async def offered(
+    request: Request, address: ModelAddress, data: str, orders: int, topics: frozenset[str]
+) -> Offered:
+    """What a page says of asking *address* about *data*, texts of *topics*."""
     refusal = ""
     try:
         # It may look up a name.
         await run_in_threadpool(address.require, topics)
     except WriterError as error:
         refusal = str(error)
-    material = Material(voices)
     day = await read(request, spent_today, datetime.now(UTC))
-    return Offered(refusal, address, day, material.as_data(), material.orders)
+    return Offered(refusal, address, day, data, orders)
 
 
 # --- The paragraph of an event --------------------------------------------------------------------

@@ -65,6 +65,8 @@ ACTION_NAMES = {
     "token.add": N_("made a token"),
     "token.remove": N_("deleted a token"), "topic.import": N_("imported a list"),
     "topic.sites": N_("changed a site"), "topic.terms": N_("changed a term"),
+    "article.translate": N_("had a model translate an article"),
+    "article.drop_translation": N_("took the translation of an article away"),
     "story.draft": N_("had a model draft the paragraph of an event"),
     "story.edit_draft": N_("changed the paragraph of an event"),
     "story.drop_draft": N_("took the paragraph of an event away"),

@@ -29,7 +29,7 @@ _MOST_SOURCES, _MOST_OF_A_SOURCE, _MOST_CHARACTERS = 8, 12, 6_000
 _LONGEST_GIVEN = 300
 _LINE = re.compile(r"(?P<cites>\d{1,3}(?:[,，]\d{1,3}){0,7})[|｜](?P<text>[^|｜]{6,200})")
 # No sentence of ours has markup, an address or a number in brackets.
-_NO_TEXT = re.compile(r"https?:|www\.|[<>\[\]{}`*#\\]|\d\|", re.IGNORECASE)
+NO_TEXT = re.compile(r"https?:|www\.|[<>\[\]{}`*#\\]|\d\|", re.IGNORECASE)
 _MOST_LINES, _MOST_ASKED_AGAIN = 40, 10
 # What no report says of itself. One that does lose its sentence loses little: it is counted.
 _ORDERS = re.compile(
@@ -256,7 +256,7 @@ def _checked(
     lines = [line.strip() for line in answer.splitlines() if line.strip()]
     for number, line in enumerate(lines):
         match = _LINE.fullmatch(line)
-        if number >= _MOST_LINES or match is None or _NO_TEXT.search(match["text"]):
+        if number >= _MOST_LINES or match is None or NO_TEXT.search(match["text"]):
             wrong.append(Dropped(line[:200], (Fault(FORM, ""),)))
             continue
         cites = [int(cite) for cite in re.split("[,，]", match["cites"])]

@@ -71,6 +71,7 @@
     event_link ── url                       events that strangers may read for a while
     model_call                              what a language model was asked, and what it cost
     event_text ── url                       what it wrote of an event, checked and edited
+    translation ── url                      what it translated of a foreign article, checked
     node                                    scrapyd servers, and what they may run
     collector ── host_owner                 workers that are alive, and the hosts each has
     host_round                              when the hosts of a crawl were dealt out last
@@ -162,6 +163,7 @@ from qiaocrawl.storage.schema.desk import (
     handover,
     model_call,
     office_paper,
+    translation,
 )
 from qiaocrawl.storage.schema.news import (
     article_class,
@@ -299,6 +301,7 @@ __all__ = [
     "title_mark",
     "title_term",
     "topic",
+    "translation",
     "url",
     "url_alias",
     "url_form",

@@ -162,7 +162,7 @@ model_call = table(
     "model_call",
     id_column(),
     Column("at", time_type(), nullable=False, index=True),
-    # event, lead, check.
+    # event, lead, check, article, titles.
     Column("purpose", code_type(16), nullable=False),
     # Scheme, host and port; the model's name.
     Column("address", name_type(200), nullable=False),
@@ -192,4 +192,18 @@ event_text = table(
     Column("made_at", time_type(), nullable=False),
     Column("changed_by", name_type(64), nullable=False),
     Column("changed_at", time_type(), nullable=False),
+)
+
+translation = table(
+    "translation",
+    id_column(),
+    # An article has one; a new one takes its place.
+    Column("url_id", ForeignKey("url.id"), nullable=False, unique=True),
+    # The title in Chinese, which lists show; "" where it was not asked for or did not stand.
+    Column("title", text_type(), nullable=False),
+    # JSON: lines with their Chinese or why none stands; see news/writing/kept_translations.py.
+    Column("record", long_text_type(), nullable=False),
+    Column("model", name_type(100), nullable=False),
+    Column("made_by", name_type(64), nullable=False),
+    Column("made_at", time_type(), nullable=False),
 )
