@@ -90,7 +90,19 @@ def test_titles_of_a_list_are_translated_at_once(
     with desk.database.engine.begin() as c:
         c.execute(text("UPDATE article SET title = 'Fire in Cebu' WHERE id = :id"), {"id": number})
     assert "马尼拉火灾" not in desk.get("/articles").text
+    assert "翻译 1 条外文标题" in visible(desk.get("/articles").text)
     assert "现在写的不同" in visible(desk.get(abroad).text)
+
+
+def test_a_title_takes_no_whole_text_away(desk: Desk, abroad: str, model: ModelServer) -> None:
+    number = abroad.rpartition("/")[2]
+    # The title alone fails; the text is kept, and lists ask for that title no more.
+    model.answers = [GOOD.replace("1|马尼拉火灾", "1|马尼拉9处火灾"), "1|马尼拉9处火灾"]
+    desk.post(f"{abroad}/translation")
+    assert "外文标题" not in visible(desk.get("/articles").text)
+    assert desk.post("/articles/titles", article=[number]).status_code == 400
+    assert "使馆没有评论。" in visible(desk.get(abroad).text)
+    assert len(model.questions) == 2
 
 
 def test_what_goes_wrong_is_said_and_nothing_is_kept(

@@ -32,10 +32,10 @@ from qiaocrawl.news.writing.kept_translations import (
     KeptTranslation,
     drop_translation,
     foreign_article,
+    foreign_titles,
     is_foreign_article,
     keep_translation,
     topics_of,
-    translated_titles,
     translation_of,
 )
 from qiaocrawl.news.writing.translation import is_foreign
@@ -121,14 +121,14 @@ async def translate_titles(request: Request) -> Response:
     titles, topics = await read(request, _foreign_titles, wanted)
     if not titles:
         raise ConfigError(_("There is no foreign title to translate."))
-    lines = [" ".join(title.split()) for title in titles.values()]
-    done = await _ask(request, "titles", lines, topics)
+    done = await _ask(request, "titles", list(titles.values()), topics)
     if done is not None and done.kept:
 
         def keep(c: Connection) -> None:
+            # A colleague may have had a whole text translated meanwhile.
+            still = foreign_titles(c, titles).missing
             for article_id, own in zip(titles, done.lines, strict=True):
-                # A text that is translated has its title; nothing takes its place.
-                if own.text and translation_of(c, article_id) is None:
+                if own.text and article_id in still:
                     keep_translation(c, actor_of(request), article_id, [own], _address().name)
 
         await write(request, keep)
@@ -139,26 +139,23 @@ def _foreign_titles(c: Connection, wanted: Sequence[int]) -> tuple[dict[int, str
     if not wanted:
         return {}, frozenset()
     found = {own.id: own.title for own in iter_articles(c, Selection(article_ids=tuple(wanted)))}
-    known = translated_titles(c, found)
-    titles = {key: text for key, text in found.items() if is_foreign(text) and key not in known}
-    return titles, topics_of(c, titles) if titles else frozenset()
+    missing = foreign_titles(c, found).missing
+    return missing, topics_of(c, missing) if missing else frozenset()
 
 
 async def offered_titles(
     request: Request, titles: Mapping[int, str]
 ) -> tuple[dict[int, str], list[int], Offered | None]:
     """Of a list: titles in Chinese by article, those without, and what asking would send."""
-    foreign = {key: title for key, title in titles.items() if is_foreign(title)}
-    if not foreign:
+    if not any(map(is_foreign, titles.values())):
         return {}, [], None
-    known = await read(request, translated_titles, foreign)
-    missing = {key: title for key, title in foreign.items() if key not in known}
-    address = model_for(request) if missing else None
+    known = await read(request, foreign_titles, titles)
+    address = model_for(request) if known.missing else None
     if isinstance(address, ModelAddress):
-        topics = await read(request, topics_of, tuple(missing))
-        lines = [" ".join(title.split()) for title in missing.values()]
+        topics = await read(request, topics_of, tuple(known.missing))
+        lines = list(known.missing.values())
         address = await offered(request, address, *as_data(lines), topics)
-    return known, list(missing), address
+    return known.translated, list(known.missing), address
 
 
 def _address() -> ModelAddress:

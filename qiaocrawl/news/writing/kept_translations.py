@@ -100,23 +100,38 @@ def translation_of(c: Connection, article_id: int) -> KeptTranslation | None:
     return None if row is None else _of_row(row)
 
 
-def translated_titles(c: Connection, titles: Mapping[int, str]) -> dict[int, str]:
-    """Titles in Chinese by article, of those whose title is still the one that was translated.
+class Titles(NamedTuple):
+    """Foreign titles of a list: those *translated*, by article, and those that may be asked for."""
 
-    Args:
-        titles: as they are now, by article.
+    translated: dict[int, str]
+    missing: dict[int, str]
+
+
+def foreign_titles(c: Connection, titles: Mapping[int, str]) -> Titles:
+    """What is kept of the foreign ones of *titles*, which are as they are now, by article.
+
+    One that is another than was translated is missing, unless the whole text was translated: that
+    is done anew on the article's page, and no title takes its place.
     """
+    foreign = {key: " ".join(title.split()) for key, title in titles.items() if is_foreign(title)}
+    translated: dict[int, str] = {}
+    missing = dict(foreign)
+    if not foreign:
+        return Titles(translated, missing)
     joined = translation.join(article, article.c.url_id == translation.c.url_id)
     rows = c.execute(
         select(article.c.id, translation.c.title, translation.c.record)
         .select_from(joined)
-        .where(article.c.id.in_(titles), translation.c.title != "")
+        .where(article.c.id.in_(foreign))
     )
-    return {
-        row.id: row.title
-        for row in rows
-        if json.loads(row.record)["lines"][0]["original"] == " ".join(titles[row.id].split())
-    }
+    for row in rows:
+        lines = json.loads(row.record)["lines"]
+        is_current = lines[0]["original"] == foreign[row.id]
+        if is_current and row.title:
+            translated[row.id] = row.title
+        if (is_current and row.title) or len(lines) > 1:
+            del missing[row.id]
+    return Titles(translated, missing)
 
 
 def keep_translation(
