@@ -7,7 +7,7 @@ from alembic import op
 from qiaocrawl.storage.schema import translation
 
 revision = "0057_translation"
-down_revision = "0052_model_writing"
+down_revision = "0053_node_clusters"
 
 
 def upgrade() -> None:
