@@ -64,8 +64,8 @@ def code_version() -> CodeVersion:
 def _files(folder: Traversable, prefix: str) -> list[tuple[str, Traversable]]:
     found: list[tuple[str, Traversable]] = []
     for entry in folder.iterdir():
-        # Of the interpreter.
-        if entry.name == "__pycache__":
+        # Of the interpreter, and of compilers: other bytes of the same source.
+        if entry.name == "__pycache__" or entry.name.endswith(".so"):
             continue
         if entry.is_dir():
             found += _files(entry, f"{prefix}{entry.name}/")
