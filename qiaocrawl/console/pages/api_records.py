@@ -212,7 +212,7 @@ class JobToStart(Asked):
     ] = 0
 
 
-_TIMES = N_("when, as in the form: 6:00, or an interval; see the page of schedules")
+_TIMES = N_("when: times of day such as 6:00 18:00, or the five fields of cron")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ PRIVATE = N_("{origin} is no public address; QIAO_ALLOW_ADDRESSES can name it")
 NO_NAME = N_("its name leads to no address")
 
 
-class AddressRefused(Exception):  # noqa: N818 - no fault of ours: an answer
+class DestinationError(Exception):
     """No connection is made, and why."""
 
     def __init__(self, reason: str, *, is_final: bool) -> None:
@@ -49,15 +49,15 @@ def judged_addresses(origin: Origin, host: str, port: int) -> list[str]:
     """The addresses that *host* leads to now, all of them public, or *origin* allowed.
 
     Raises:
-        AddressRefused: one is not, or there is none.
+        DestinationError: one is not, or there is none.
     """
     try:
         entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise AddressRefused(NO_NAME, is_final=False) from None
+        raise DestinationError(NO_NAME, is_final=False) from None
     addresses = list(dict.fromkeys(str(address[0]) for *_, address in entries))
     if not _allowed().permits(origin) and not all(map(is_public_address, addresses)):
-        raise AddressRefused(PRIVATE.format(origin=origin), is_final=True)
+        raise DestinationError(PRIVATE.format(origin=origin), is_final=True)
     return addresses
 
 
@@ -67,13 +67,15 @@ def _allowed() -> Allowance:
 
 # --- What requests sends, which apprise sends with ------------------------------------------------
 
-_refused: ContextVar[list[AddressRefused] | None] = ContextVar("refused by the guard", default=None)
+_refused: ContextVar[list[DestinationError] | None] = ContextVar(
+    "refused by the guard", default=None
+)
 
 
 @contextmanager
-def guarded_requests(*, is_on: bool) -> Iterator[list[AddressRefused]]:
+def guarded_requests(*, is_on: bool) -> Iterator[list[DestinationError]]:
     """Whatever requests sends in this thread meanwhile is guarded if *is_on*; what was refused."""
-    refused: list[AddressRefused] = []
+    refused: list[DestinationError] = []
     token = _refused.set(refused if is_on else None)
     try:
         yield refused
@@ -92,7 +94,7 @@ def guard_session(session: Session) -> None:
 def _judge(origin: Origin, host: str, port: int) -> list[str]:
     try:
         return judged_addresses(origin, host, port)
-    except AddressRefused as error:
+    except DestinationError as error:
         if (refused := _refused.get()) is not None:
             refused.append(error)
         # Of the kind that who sends expects where there is no connection.

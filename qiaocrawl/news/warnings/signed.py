@@ -27,7 +27,7 @@ from qiaocrawl.fetch.addresses import Origin
 from qiaocrawl.language import N_
 from qiaocrawl.news.warnings.answers import BUSY, REDIRECTED, REFUSED, Refusal
 from qiaocrawl.news.warnings.failures import reason_of_error
-from qiaocrawl.news.warnings.guarded import AddressRefused, judged_addresses
+from qiaocrawl.news.warnings.guarded import DestinationError, judged_addresses
 
 if TYPE_CHECKING:
     from qiaocrawl.news.warnings.stored import DueMessage
@@ -119,7 +119,7 @@ def send_signed(address: str, message: DueMessage, now: float) -> Refusal | None
         ):
             # What it says beside the status is nobody's matter.
             return _refusal_of(answer.status)
-    except AddressRefused as error:
+    except DestinationError as error:
         return Refusal(error.reason, is_final=error.is_final, is_busy=not error.is_final)
     except httpcore.TimeoutException:
         return Refusal(_TOO_SLOW.format(seconds=f"{SECONDS:g}"), is_busy=True)
