@@ -122,15 +122,17 @@ _FOREIGN_NUMBER = re.compile(
     r"(?<![\w.,])(\d{1,3}(?:[,.\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,:]\d+)?)"
     r"(?:st|nd|rd|th|er|e|º)?(?![\d])"
 )
+_DECADE = re.compile(r"(1\d|20)(\d0)s\b")
 _WORD = re.compile(r"[^\W\d_]+")
 _AFTER = re.compile(r"[\s-]*([^\W\d_]+)")
 # What is no number though it is written as one: 周三, 十分, 万一, 百分之.
 _NO_NUMBERS = re.compile(
     "(?:周|星期|礼拜)[一二三四五六]|十分|万一|百姓|四处|四周|四面八方|五金|千方百计|百分之|千万别|三明治"
+    "|十几|[几数上][十百千万]|成百上千"
 )
 _MONTHS = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
 _GUESSES = {
-    "en": re.compile(r"\b(?:the|of|and|was|were)\b", re.IGNORECASE),
+    "en": re.compile(r"\b(?:the|of|and|was|were|has|have|is|are|for|to|with)\b", re.IGNORECASE),
     "es": re.compile(r"\b(?:el|los|las|del|que|una)\b", re.IGNORECASE),
     "fr": re.compile(r"\b(?:le|les|des|une|est|dans)\b", re.IGNORECASE),
     "id": re.compile(r"\b(?:yang|dan|untuk|dengan|pada)\b", re.IGNORECASE),
@@ -177,7 +179,7 @@ def _faults_of_numbers(original: str, text: str, language: str) -> Iterator[Faul
     bare = _CODE.sub(" ", original)
     given = list(_digits(bare))
     months = list(_months(bare))
-    if re.search(r"\bp\.?m\b", bare, re.IGNORECASE):
+    if re.search(r"(?<![a-z])p\.?m\b", bare, re.IGNORECASE):
         given = [
             (written, (*values, *(own + 12 for own in values if own < 12)))
             for written, values in given
@@ -190,8 +192,9 @@ def _faults_of_numbers(original: str, text: str, language: str) -> Iterator[Faul
     for match in re.finditer(NUMBER, plain):
         value = number_value(match[0])
         said.add(value)
-        is_small_word = not re.search(r"\d", match[0]) and value <= 10
-        if match[0] == "一" or (is_small_word and not language):
+        # Words for numbers are known of some languages only.
+        is_word = not re.search(r"\d", match[0])
+        if match[0] == "一" or (is_word and not language):
             continue
         # As often as the original has it: 5月5日 of 5 March takes the day for the month.
         if not known[value]:
@@ -212,6 +215,10 @@ def _digits(text: str) -> Iterator[tuple[str, tuple[float, ...]]]:
         if ":" in written:
             for part in written.split(":"):
                 yield part, (float(part),)
+            continue
+        if decade := _DECADE.match(text, match.start()):
+            # The 1990s are 20世纪90年代.
+            yield written, (float(written), float(decade[2]), float(decade[1]) + 1)
             continue
         values = {_value(written, "."), _value(written, ",")}
         after = _AFTER.match(text, match.end())
@@ -314,17 +321,19 @@ def _is_number(word: str) -> bool:
 
 _DENIED = re.compile(r"\b(?:not|never|no|none|nobody|nothing|neither|without)\b|n[’']t\b", re.I)
 _PREFIXED = re.compile(r"\b(?:un|dis|im|in|ir|il|non)[a-z]{3,}|[a-z]{3,}less\b|n[’']t\b", re.I)
-_SAID_OTHERWISE = re.compile("[拒否禁免非未无没不缺停失别莫]")
+_SAID_OTHERWISE = re.compile(
+    "拒|否认|否决|禁止|避免|免于|免受|缺乏|缺少|停止|失败|非法|尚未|并非|无法|别再"
+)
 
 
 def _faults_of_denial(original: str, text: str, language: str) -> Iterator[Fault]:
     if language != "en":
         return
     denied = _DENIED.search(original)
-    if denied and not _SAID_OTHERWISE.search(text):
+    denies = count_negations(Claims(text).tokens) > 0
+    if denied and not denies and not _SAID_OTHERWISE.search(text):
         yield Fault("negation", denied[0])
     words = {word.casefold() for word in _WORD.findall(original)}
-    if not denied and not words & _words().denials and not _PREFIXED.search(original):
-        own = Claims(text)
-        if count_negations(own.tokens):
-            yield Fault("negation", "")
+    may_deny = words & _words().denials or _PREFIXED.search(original)
+    if denies and not denied and not may_deny:
+        yield Fault("negation", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -63,6 +64,14 @@ SILENT = "The embassy did not comment on the case."
         ("Le maire a reçu 1,5 million de lettres dans la ville.", "市长在市里收到150万封信。", ""),
         ("Lebih 300 pelajar dan guru hadir pada 12 Mac.", "逾300名师生出席了3月12日的活动。", ""),
         ("COVID-19 came back to the G20 in 2022.", "2022年，COVID-19又影响G20。", ""),
+        ("In the 1990s, thousands of families left.", "20世纪90年代，数千个家庭离开。", ""),
+        ("In the 1990s, thousands of families left.", "20世纪80年代，数千个家庭离开。", "number"),
+        ("About half of the workers have yet to be paid.", "约一半工人尚未领到工资。", ""),
+        ("A dozen volunteers cleaned the temple.", "十几名志愿者打扫了寺庙。", ""),
+        ("He has lived there for more than forty years.", "他在那里生活了四十多年。", ""),
+        ("Police are looking for two men in their 20s.", "警方正在寻找两名20多岁的男子。", ""),
+        ("Tickets cost €12.50, up 7.3% in the first quarter.",
+         "第一季度票价涨7.3%，为12.50欧元。", ""),
         ("Chinese Community Holds Festival", "华人社区举办节庆活动", ""),
         ("Мэр принял 12 семей.", "市长接待了12家人。", ""),
         ("Мэр принял 12 семей.", "市长接待了15家人。", "number left_number"),
@@ -72,6 +81,36 @@ def test_what_is_wrong_with_a_translated_line(original: str, text: str, kinds: s
     faults = translation_faults(original, text)
     assert sorted({fault.kind for fault in faults}) == sorted(kinds.split())
     assert all(fault_words(fault) for fault in faults)
+
+
+TRUE = (
+    (FIRE, "警方星期五表示，3月5日的火灾造成3人受伤。"),
+    (GIFT, "协会为1200名学生筹得350万令吉，其中40%是女生。"),
+    (SCHOOL, "主席陈亚才（Tan Ah Chai）星期一在吉隆坡（Kuala Lumpur）为学校揭幕。"),
+    (SILENT, "使馆没有就此案发表评论。"),
+    ("The museum opens daily from 9am to 5pm.", "博物馆每天9时至17时开放。"),
+    ("The court did not give him 18 months in prison.", "法院没有判处他18个月监禁。"),
+)
+
+
+def test_what_is_planted_in_true_lines_is_found() -> None:
+    missed = []
+    for original, text in TRUE:
+        assert translation_faults(original, text) == (), text
+        planted = [
+            f"{text}另有13人获救。",
+            f"{text}（John Smith）",
+            text + "据悉，" * len(original),
+        ]
+        planted += [
+            text[: found.start()] + str(int(found[0]) + 7) + text[found.end() :]
+            for found in re.finditer(r"\d+", text)
+        ]
+        planted += [text.replace(found, "", 1) for found in re.findall(r"\d+万?", text)]
+        planted += [text.replace("没有", "", 1)] if "没有" in text else []
+        planted += [text.replace(name, "") for name in re.findall("（.*?）", text)]
+        missed += [own for own in planted if not translation_faults(original, own)]
+    assert missed == []
 
 
 @given(st.text(), st.text())
