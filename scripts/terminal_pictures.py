@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 PICTURES = {
     "terminal-articles.svg": "article list --topic qiaoqing --only-relevant --words 捐款 --limit 6",
-    "terminal-missed.svg": "missed qiaoqing --limit 0",
+    "terminal-missed.svg": "report missed qiaoqing --limit 0",
 }
 _COLUMNS = 80
 _CELL, _ROW, _TOP, _MARGIN = 9.0, 20, 44, 14
