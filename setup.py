@@ -12,6 +12,7 @@ Cython or a C compiler it stays the Python it is, with the same results (``qiaoc
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -85,6 +86,9 @@ setup(
     package_dir=beside,
     ext_modules=loops(),
     cmdclass={"build_py": ModulesOfEgg} if IS_EGG else {},
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={
+        "bdist_wheel": {"py_limited_api": "cp311"},
+        "build_ext": {"parallel": os.cpu_count()},
+    },
     install_requires=[line for line in lines if line and not line.startswith("#")],
 )

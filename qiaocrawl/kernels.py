@@ -22,6 +22,7 @@ import logging
 import os
 import sys
 from importlib.machinery import ModuleSpec
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -80,27 +81,26 @@ def check_loops() -> None:
 
 def loop_modules() -> dict[str, bool]:
     """Every module of inner loops, by its full name, and whether it is machine code here."""
-    return {name: _is_machine_code(name) for name in sorted(_declared())}
-
-
-def _declared() -> list[str]:
     from importlib.resources import files
 
-    def below(folder: Any, name: str) -> list[str]:
-        names = []
-        for one in folder.iterdir():
-            if one.name.endswith(".pxd"):
-                names.append(f"{name}.{one.name.removesuffix('.pxd')}")
+    finders = [one for one in sys.meta_path if isinstance(one, _FromArchive)]
+    is_folder = _PACKAGE.is_dir()
+    found = {}
+
+    def look(folder: Traversable, package: str) -> None:
+        inside = {one.name: one for one in folder.iterdir()}
+        for name, one in sorted(inside.items()):
+            if name.endswith(".pxd"):
+                stem = name.removesuffix(".pxd")
+                module = f"{package}.{stem}"
+                found[module] = (is_folder and f"{stem}{_SUFFIX}" in inside) or any(
+                    module in finder.files for finder in finders
+                )
             elif one.is_dir():
-                names += below(one, f"{name}.{one.name}")
-        return names
+                look(one, f"{package}.{name}")
 
-    return below(files("qiaocrawl"), "qiaocrawl")
-
-
-def _is_machine_code(name: str) -> bool:
-    spec = importlib.util.find_spec(name)
-    return spec is not None and (spec.origin or "").endswith(_SUFFIX)
+    look(files("qiaocrawl"), "qiaocrawl")
+    return found
 
 
 def stale_loops() -> list[str]:
@@ -126,10 +126,10 @@ class _FromArchive:
     """Finds modules of an egg as machine code that was copied out of it; see ``meta_path``."""
 
     def __init__(self, files: dict[str, Path]) -> None:
-        self._files = files
+        self.files = files
 
     def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
-        file = self._files.get(name)
+        file = self.files.get(name)
         return importlib.util.spec_from_file_location(name, file) if file is not None else None
 
 

@@ -31,7 +31,7 @@ compile_loops() {
     # What an earlier source was compiled to would be run in place of this one.
     find qiaocrawl -name '*.so' -delete
     say "编译内循环，约半分钟，只此一次  compiling the inner loops (half a minute, once)"
-    "$VENV/bin/python" setup.py -q build_ext --inplace --force --parallel 2 >>"$LOG" 2>&1 || true
+    "$VENV/bin/python" setup.py -q build_ext --inplace --force >>"$LOG" 2>&1 || true
     if are_loops_there; then
         loops_fingerprint >"$MADE"
     else

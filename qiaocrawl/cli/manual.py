@@ -156,8 +156,12 @@ def version() -> None:
     echo(__version__)
     modules = loop_modules()
     if python := [name for name, is_machine_code in modules.items() if not is_machine_code]:
-        echo(_("inner loops: Python, some times slower; without machine code are {modules}",
-               modules=", ".join(python)))  # fmt: skip
+        echo(
+            _(
+                "inner loops: Python, some times slower; without machine code are {modules}",
+                modules=", ".join(python),
+            )
+        )
     else:
         echo(_("inner loops: machine code"))
     check_loops()

@@ -27,6 +27,11 @@ cpdef double pair_cosine(
     const int[::1] a, const int[::1] b, const float[::1] idf
 ) noexcept nogil
 
+cdef class ScoreArrays:
+    cdef float[::1] scores
+    cdef int[::1] letters
+    cdef unsigned char[::1] other_numbers
+
 @cython.locals(count=Py_ssize_t, i=Py_ssize_t, k=Py_ssize_t)
 cpdef void batch_features(
     const int[::1] words, const long long[::1] starts, PairArrays pair, float[::1] out
@@ -46,9 +51,7 @@ cpdef void score_rows(
     const int[::1] starts,
     PairArrays pair,
     TreeArrays trees,
-    float[::1] scores,
-    int[::1] letters,
-    unsigned char[::1] other_numbers,
+    ScoreArrays out,
 ) noexcept nogil
 
 @cython.locals(i=Py_ssize_t)

@@ -103,6 +103,14 @@ class TreeArrays:
         self.start = float(start[0])
 
 
+class ScoreArrays:
+    """Room for what :class:`qiaocrawl.dedup.pair_model.PairScore` has of each pair."""
+
+    def __init__(self, scores: Array, letters: Array, other_numbers: Array) -> None:
+        self.scores = floats(scores)
+        self.letters, self.other_numbers = ints(letters), ints(other_numbers)
+
+
 # --- pairs ----------------------------------------------------------------------------------
 
 
@@ -138,31 +146,28 @@ def score_rows(
     starts: Ints,
     pair: PairArrays,
     trees: TreeArrays,
-    scores: Floats,
-    letters: Ints,
-    other_numbers: Ints,
+    out: ScoreArrays,
 ) -> None:
     """Scores of pairs of rows of known cosine.
 
     Args:
         words, starts: row r is ``words[starts[r]:starts[r + 1]]``.
-        scores, letters, other_numbers: of each pair what ``PairScore`` has, to be filled in.
     """
     for i in range(len(ones)):
         one, other = ones[i], others[i]
         _lay_out(pair, words, starts[one], starts[one + 1], starts[other], starts[other + 1])
-        letters[i] = min(
+        out.letters[i] = min(
             _count_letters(pair, pair.a, pair.a_size), _count_letters(pair, pair.b, pair.b_size)
         )
         if one == other:
             # The same words in the same order.
-            scores[i], other_numbers[i] = 1.0, 0
+            out.scores[i], out.other_numbers[i] = 1.0, 0
             continue
         _fill(pair, cosines[i])
-        other_numbers[i] = _has_lone_number(pair, pair.a, pair.a_size, pair.in_b) and (
+        out.other_numbers[i] = _has_lone_number(pair, pair.a, pair.a_size, pair.in_b) and (
             _has_lone_number(pair, pair.b, pair.b_size, pair.in_a)
         )
-        scores[i] = _score(pair.features, 0, trees)
+        out.scores[i] = _score(pair.features, 0, trees)
 
 
 def _lay_out(

@@ -21,6 +21,7 @@ from qiaocrawl.dedup.pair_features import (
     COUNT,
     NAMES,
     PairArrays,
+    ScoreArrays,
     TreeArrays,
     batch_features,
     score_batch,
@@ -186,9 +187,7 @@ class PairScorer:
             ints(starts),
             self._pair.of(*_of_terms(self._table)),
             _shipped_arrays(),
-            floats(scores),
-            ints(letters),
-            ints(other_numbers),
+            ScoreArrays(scores, letters, other_numbers),
         )
         columns = cosines, scores, letters, other_numbers.astype(np.bool_)
         return [PairScore(*pair) for pair in zip(*(c.tolist() for c in columns), strict=True)]

@@ -17,6 +17,15 @@ cdef class TitleArrays:
     cdef public float[::1] idf, commonness
     cdef public double[::1] weights, parts, squares
 
+cdef class PlacedTitles:
+    cdef const int[::1] words, numbers
+    cdef const long long[::1] starts
+    cdef int[::1] member_row, member_next
+
+cdef class FoundPairs:
+    cdef int[::1] title, row, newest
+    cdef double[::1] cosine
+
 
 @cython.locals(
     count=Py_ssize_t, place_of_word=Py_ssize_t, word=Py_ssize_t, at=Py_ssize_t, i=Py_ssize_t,
@@ -97,22 +106,12 @@ cpdef Py_ssize_t near(
 ) noexcept nogil
 
 @cython.locals(
+    words="const int[::1]", starts="const long long[::1]",
     count=Py_ssize_t, title=Py_ssize_t, start=Py_ssize_t, end=Py_ssize_t, slot=Py_ssize_t,
     row=Py_ssize_t, more=Py_ssize_t, i=Py_ssize_t, number=Py_ssize_t,
 )
 cpdef Py_ssize_t place(
-    TitleArrays index,
-    const int[::1] words,
-    const long long[::1] starts,
-    Py_ssize_t first,
-    int[::1] member_row,
-    int[::1] member_next,
-    const int[::1] numbers,
-    int[::1] out_title,
-    int[::1] out_row,
-    double[::1] out_cosine,
-    int[::1] out_newest,
-    Py_ssize_t limit,
+    TitleArrays index, PlacedTitles titles, Py_ssize_t first, FoundPairs pairs, Py_ssize_t limit
 ) noexcept nogil
 
 @cython.locals(at=Py_ssize_t)

@@ -52,6 +52,9 @@ class TitleArrays:
 
     Args:
         threshold: cosine from which rows are found.
+        arrays: those that follow, in this order.
+
+    Attributes:
         sizes: int64: number of rows, end of the pool of postings.
         starts, terms: row r is ``terms[starts[r]:starts[r + 1]]``, in the title's order.
         heads: the newest member of each row, -1 if it has none.
@@ -68,30 +71,29 @@ class TitleArrays:
         bits, squares: room for the bit of each, and for its share of the squared length.
     """
 
-    def __init__(
-        self,
-        threshold: float,
-        sizes: Array,
-        starts: Array,
-        terms: Array,
-        heads: Array,
-        signatures: Array,
-        slots: Array,
-        blocks: Array,
-        newest: Array,
-        fill: Array,
-        entry_rows: Array,
-        entry_weights: Array,
-        entry_rests: Array,
-        idf: Array,
-        commonness: Array,
-        weights: Array,
-        places: Array,
-        ids: Array,
-        parts: Array,
-        bits: Array,
-        squares: Array,
-    ) -> None:
+    def __init__(self, threshold: float, *arrays: Array) -> None:
+        (
+            sizes,
+            starts,
+            terms,
+            heads,
+            signatures,
+            slots,
+            blocks,
+            newest,
+            fill,
+            entry_rows,
+            entry_weights,
+            entry_rests,
+            idf,
+            commonness,
+            weights,
+            places,
+            ids,
+            parts,
+            bits,
+            squares,
+        ) = arrays
         self.threshold = threshold
         self.sizes = ints(sizes)
         self.starts, self.terms = ints(starts), ints(terms)
@@ -109,6 +111,31 @@ class TitleArrays:
         """The length of the query."""
         self.found = 0
         """How many pairs :func:`place` has found."""
+
+
+class PlacedTitles:
+    """Titles to be entered, each as a new member of its row.
+
+    Args:
+        words, starts: the titles as TitleBatch has them.
+        member_row, member_next: the row of each member, the next older one of the row; filled in.
+        numbers: what each title is as a member.
+    """
+
+    def __init__(
+        self, words: Array, starts: Array, member_row: Array, member_next: Array, numbers: Array
+    ) -> None:
+        self.words, self.starts = ints(words), ints(starts)
+        self.member_row, self.member_next = ints(member_row), ints(member_next)
+        self.numbers = ints(numbers)
+
+
+class FoundPairs:
+    """Room for the pairs that are found: the title, the row, their cosine, its newest member."""
+
+    def __init__(self, title: Array, row: Array, cosine: Array, newest: Array) -> None:
+        self.title, self.row = ints(title), ints(row)
+        self.cosine, self.newest = floats(cosine), ints(newest)
 
 
 def _lay_out(index: TitleArrays, words: Ints, start: int, end: int) -> None:
@@ -385,57 +412,43 @@ def near(index: TitleArrays, words: Ints, out_row: Ints, out_cosine: Floats) -> 
 
 
 def place(
-    index: TitleArrays,
-    words: Ints,
-    starts: Ints,
-    first: int,
-    member_row: Ints,
-    member_next: Ints,
-    numbers: Ints,
-    out_title: Ints,
-    out_row: Ints,
-    out_cosine: Floats,
-    out_newest: Ints,
-    limit: int,
+    index: TitleArrays, titles: PlacedTitles, first: int, pairs: FoundPairs, limit: int
 ) -> int:
-    """Search for and enter titles from *first* on, each with a new member of its row.
+    """Search for and enter *titles* from *first* on, each with a new member of its row.
 
     Args:
-        words, starts: the titles as TitleBatch has them.
-        member_row, member_next: the row of each member, the next older one of the row.
-        numbers: what each title is as a member.
-        out_title, out_row, out_cosine, out_newest: of each pair found, the last of them the
-            newest member of the row; room for *limit* at least. Titles are only entered where
-            there is no room at all.
+        pairs: filled in with room for *limit* at least. Titles are only entered where there is no
+            room at all.
         limit: pairs of one title at most, those of the highest cosine; 0 = all.
 
     Returns:
         The title it came to; how many pairs it found stands in ``index.found``. It ends before a
         title whose pairs find no more room.
     """
+    words, starts = titles.words, titles.starts
     count = 0
     index.found = 0
     for title in range(first, len(starts) - 1):
         start, end = starts[title], starts[title + 1]
         slot = _slot(index, words, start, end)
         row = index.slots[slot]
-        if len(out_row) > 0:
-            more = _look(index, words, start, end, row, out_row, out_cosine, count)
+        if len(pairs.row) > 0:
+            more = _look(index, words, start, end, row, pairs.row, pairs.cosine, count)
             # Nothing of this title was entered: the caller makes room and goes on from here.
-            if count + more > len(out_row):
+            if count + more > len(pairs.row):
                 return title
             if limit > 0:
-                more = _keep_best(out_row, out_cosine, count, more, limit)
+                more = _keep_best(pairs.row, pairs.cosine, count, more, limit)
             for i in range(count, count + more):
-                out_title[i] = title
-                out_newest[i] = index.heads[out_row[i]]
+                pairs.title[i] = title
+                pairs.newest[i] = index.heads[pairs.row[i]]
             count += more
             index.found = count
         if row < 0:
             row = _enter(index, words, start, end, slot)
-        number = numbers[title]
-        member_row[number] = row
-        member_next[number] = index.heads[row]
+        number = titles.numbers[title]
+        titles.member_row[number] = row
+        titles.member_next[number] = index.heads[row]
         index.heads[row] = number
     return len(starts) - 1
 

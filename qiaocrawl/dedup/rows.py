@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.dedup.cleaning import MAX_WORDS, TitleBatch
-from qiaocrawl.dedup.row_kernels import TitleArrays, near, place, refill_slots, unlink
+from qiaocrawl.dedup.row_kernels import (
+    FoundPairs,
+    PlacedTitles,
+    TitleArrays,
+    near,
+    place,
+    refill_slots,
+    unlink,
+)
 from qiaocrawl.dedup.vocabulary import SavedState, State, TermTable
 from qiaocrawl.kernels import floats, ints
 from qiaocrawl.vsm.growing_array import Column, Views
@@ -143,8 +151,7 @@ class TitleRows:
         if len(words) > MAX_WORDS:
             _check_length(int(np.diff(starts).max()))
         self._reserve(len(starts) - 1, len(words))
-        title_words, title_starts = ints(words), ints(starts)
-        member_row, member_next, numbers = (ints(column) for column in members)
+        titles = PlacedTitles(words, starts, *members)
         index = self._arrays
         room = _ROOM if search else 0
         parts: list[tuple[Array, ...]] = []
@@ -152,21 +159,8 @@ class TitleRows:
         while True:
             title, row, newest = (np.empty(room, np.int32) for _ in range(3))
             cosine = np.empty(room, np.float64)
-            end = place(
-                index,
-                title_words,
-                title_starts,
-                first,
-                member_row,
-                member_next,
-                numbers,
-                ints(title),
-                ints(row),
-                floats(cosine),
-                ints(newest),
-                limit,
-            )
             out = title, row, cosine, newest
+            end = place(index, titles, first, FoundPairs(*out), limit)
             parts.append(tuple(column[: index.found] for column in out))
             if end == len(starts) - 1:
                 break
