@@ -30,7 +30,6 @@ from zlib import crc32
 
 import numpy as np
 
-from qiaocrawl.extract.fields.origin import title_pieces
 from qiaocrawl.extract.sites.site_template import (
     MIN_PAGES,
     START,
@@ -348,6 +347,9 @@ def _digests(page: Page) -> bytes:
 
 def _names(title: str) -> tuple[str, ...]:
     """What of ``<title>`` may be names: its last pieces; the first one and the whole, marked."""
+    # A crawl's own process, which learns what its workers observe, needs no fields.
+    from qiaocrawl.extract.fields.origin import title_pieces
+
     pieces = [piece.strip().lower() for piece in title_pieces(title)]
     names = [*pieces[1:][-_MAX_NAMES:], START + pieces[0]] if len(pieces) > 1 else []
     names.append(WHOLE + title.lower())
