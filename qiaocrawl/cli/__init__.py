@@ -24,6 +24,7 @@ from qiaocrawl.cli.help_language import (
 from qiaocrawl.cli.output import echo
 from qiaocrawl.errors import QiaoError, TopicError
 from qiaocrawl.jobs import COMMAND_VARIABLE
+from qiaocrawl.kernels import check_loops
 from qiaocrawl.language import _
 from qiaocrawl.options.project import note_database
 from qiaocrawl.text.visible import (
@@ -228,8 +229,8 @@ def _entries(table: Iterable[tuple[str, str, str, str]]) -> tuple[CommandEntry, 
 
 
 COMMANDS, REPORTS = _entries(_TABLE), _entries(_REPORT_TABLE)
-# It says itself that there is nothing to do.
-_FORMER = _entries((("compile", "manual:compile_", _CARE, "Nothing to do any more"),))
+# Inner loops are compiled at installation: what is left to tell is whether they were.
+_FORMER = _entries((("compile", "manual:version", *_TABLE[-1][2:]),))
 
 reports = typer.Typer(
     cls=lazy_group(REPORTS),
@@ -279,6 +280,7 @@ def qiaocrawl() -> None:
     from qiaocrawl.options.project import use_project
 
     use_project()
+    check_loops()
 
 
 def main() -> None:

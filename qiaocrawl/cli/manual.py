@@ -14,7 +14,7 @@ import typer
 from qiaocrawl import __version__
 from qiaocrawl.cli.output import echo, echo_json, folding_table, print_line, table_console
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.kernels import check_loops, loop_modules
+from qiaocrawl.kernels import loop_modules
 from qiaocrawl.language import CHINESE, _, language
 from qiaocrawl.options import (
     OPTIONS,
@@ -155,7 +155,9 @@ def version() -> None:
     """Print the version, and whether inner loops are machine code."""
     echo(__version__)
     modules = loop_modules()
-    if python := [name for name, is_machine_code in modules.items() if not is_machine_code]:
+    if not any(modules.values()):
+        echo(_("inner loops: Python, some times slower; machine code takes gcc and Python.h"))
+    elif python := [name for name, is_machine_code in modules.items() if not is_machine_code]:
         echo(
             _(
                 "inner loops: Python, some times slower; without machine code are {modules}",
@@ -164,9 +166,3 @@ def version() -> None:
         )
     else:
         echo(_("inner loops: machine code"))
-    check_loops()
-
-
-def compile_() -> None:
-    """Nothing any more: inner loops are compiled when the package is installed."""
-    echo(_("nothing to do: inner loops are compiled when qiaocrawl is installed"))
