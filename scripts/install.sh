@@ -21,19 +21,30 @@ loops_fingerprint() {
 }
 are_loops_there() { for loop in $(loops); do [ -f "$loop.abi3.so" ] || return 1; done; }
 
+# What an earlier source was compiled to would be run in place of this one.
+remove_old_loops() {
+    if ! { [ -f "$MADE" ] && [ "$(cat "$MADE")" = "$(loops_fingerprint)" ]; }; then
+        find qiaocrawl -name '*.so' -delete
+    fi
+}
+
 # Nothing fails without them: the same files run as the Python they are.
 compile_loops() {
-    if [ -f "$MADE" ] && [ "$(cat "$MADE")" = "$(loops_fingerprint)" ] && are_loops_there; then
+    remove_old_loops
+    if ! are_loops_there; then
+        say "编译内循环，约半分钟，只此一次  compiling the inner loops (half a minute, once)"
+        "$VENV/bin/python" setup.py -q build_ext --inplace --force >>"$LOG" 2>&1 || true
+    fi
+    keep_loops
+}
+
+# Note what they were made of, or say what it takes.
+keep_loops() {
+    if are_loops_there; then
+        mkdir -p "${MADE%/*}"
+        loops_fingerprint >"$MADE"
         # A checkout may have written the same sources again, see kernels.stale_loops.
         for loop in $(loops); do touch "$loop.abi3.so"; done
-        return 0
-    fi
-    # What an earlier source was compiled to would be run in place of this one.
-    find qiaocrawl -name '*.so' -delete
-    say "编译内循环，约半分钟，只此一次  compiling the inner loops (half a minute, once)"
-    "$VENV/bin/python" setup.py -q build_ext --inplace --force >>"$LOG" 2>&1 || true
-    if are_loops_there; then
-        loops_fingerprint >"$MADE"
     else
         say "  未能编译，由 Python 代行：结果相同，慢数倍。需要 gcc 与 python3-dev，见 $LOG"
         say "  not compiled, they run as Python: the same results, slower. It takes gcc and Python.h"
@@ -145,8 +156,10 @@ quiet_pip install --upgrade "$(pinned pip)" "$(pinned setuptools)" "$(pinned cyt
 
 target=.
 [ "$WANT" = test ] && target='.[test]'
-say "安装 qiaocrawl 与所需的包，约一分钟  installing it and what it needs (about a minute)"
+say "安装 qiaocrawl 与所需的包，编译内循环，一两分钟  installing it and what it needs, compiling inner loops (1-2 minutes)"
+remove_old_loops
+# It compiles them in place.
 quiet_pip install --constraint constraints.txt --no-build-isolation --editable "$target"
-compile_loops
+keep_loops
 fingerprint >"$VENV/.installed-$WANT"
 say "已装入 installed into $VENV"
