@@ -72,8 +72,12 @@ def modules() -> Iterator[ModuleType]:
     units = {name for _, name, _ in pkgutil.iter_modules(qiaocrawl.__path__)}
     assert IN_THE_CRAWL - units == set(), "moved or renamed"
     for _, name, _ in pkgutil.walk_packages(qiaocrawl.__path__, "qiaocrawl."):
-        # Recorded webs are an operator's own files.
-        if name.split(".")[1] in IN_THE_CRAWL and not name.startswith("qiaocrawl.fetch.replay"):
+        # Recorded webs are an operator's own files. Feeds come from anywhere.
+        if (
+            name == "qiaocrawl.text.well_formed"
+            or name.split(".")[1] in IN_THE_CRAWL
+            and not name.startswith("qiaocrawl.fetch.replay")
+        ):
             yield importlib.import_module(name)
 
 

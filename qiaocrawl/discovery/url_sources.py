@@ -10,20 +10,19 @@ import codecs
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 from typing import TypeGuard
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from qiaocrawl.discovery.xml_records import (
     GZIP_MAGIC,
-    HTML_TAG,
     Record,
-    WellFormed,
     decode_xml,
     document_in,
-    left_by_tag,
     resolve_address,
     unpack_body,
     xml_records,
@@ -31,6 +30,7 @@ from qiaocrawl.discovery.xml_records import (
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText
 from qiaocrawl.page.links import MAX_ANCHOR_CHARS
 from qiaocrawl.text.charset import decode_page, marked_charset
+from qiaocrawl.text.well_formed import HTML_TAG, WellFormed, left_by_tag
 from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.urls import canonical_host, canonical_url, looks_like_file, url_key
 
@@ -46,6 +46,8 @@ _ENTITY = re.compile(
 _UNSHOWN = re.compile(
     r"<(script|style)\b[^<]{0,2000}+</\1>|<!--[^<]{0,300}?-->|<!\[CDATA\[|\]\]>", re.IGNORECASE
 )
+# "25 Feb 2016 00:00:00 Europe/Brussels": a zone as PHP calls it, in place of an offset.
+_ZONE_NAME = re.compile(r"\d ([A-Z][a-z]{2,12}/[A-Z][A-Za-z_/-]{1,30})$")
 # Undated entries sort after all others.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9000, 1, 1, tzinfo=UTC)
@@ -142,9 +144,21 @@ def _in_words(text: str) -> datetime | None:
 
     # A list may tell what is to come, as it may in W3C's form.
     reader = DateReader(latest=_LATEST)
+    named = _ZONE_NAME.search(text)
     # RFC 822 has years of two digits.
     dates = reader.sure(text) or reader.unsure(text)
-    return dates[0].moment if dates else None
+    if not dates:
+        return None
+    return dates[0].moment.replace(tzinfo=_zone(named[1])) if named else dates[0].moment
+
+
+@lru_cache(maxsize=64)
+def _zone(name: str) -> tzinfo:
+    """The zone that IANA calls *name*; China's where the machine knows none of that name."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return SHANGHAI
 
 
 def _w3c(text: str) -> datetime | None:
@@ -179,6 +193,7 @@ _FEED_FIELDS = frozenset(
         "link",
         "guid",
         "id",
+        "origlink",
         "pubdate",
         "date",
         "published",
@@ -217,7 +232,7 @@ def parse_feed(
         names=_FEED_RECORDS,
         fields=_FEED_FIELDS,
         limit=limit,
-        may_hold_html=True,
+        is_feed=True,
     )
     kind = _FEED_KINDS.get(document.root, "")
     if not kind:
@@ -230,6 +245,15 @@ def parse_feed(
     return EntryList(kind, newest_first(entries), title, left, document.fault)
 
 
+# The publication date comes first: an update would move an old story to the front.
+_MOMENTS = ("pubdate", "published", "date", "issued", "created", "updated", "modified")
+
+
+def _first_moment(written: Iterable[str]) -> datetime | None:
+    """The first of *written* that is a date: one that nobody can read hides no other."""
+    return next((at for text in written if (at := moment_of(text)) is not None), None)
+
+
 def _feed_entry(record: Record, base: str) -> Entry | None:
     address = _address(record)
     if record.base:
@@ -238,35 +262,51 @@ def _feed_entry(record: Record, base: str) -> Entry | None:
     url = canonical_url(_unwrapped(address), base or None) if address else None
     if url is None:
         return None
-    # The publication date comes first: an update would move an old story to the front.
-    at = moment_of(record.first("pubdate", "published", "date", "issued", "created"))
-    words = dict.fromkeys(
-        word
-        for name in ("category", "subject", "keywords")
-        for word in record.fields.get(name, ())
-        if word
+    words = (
+        word for name in ("category", "subject", "keywords") for word in record.fields.get(name, ())
     )
     return Entry(
         url,
-        at or moment_of(record.first("updated", "modified")),
+        _first_moment(record.first(name) for name in _MOMENTS),
         plain_words(record.first("title")),
-        plain_words(" ".join(words))[:_MAX_KEYWORDS_CHARS],
+        _keywords(words),
     )
+
+
+def _keywords(words: Iterable[str]) -> str:
+    """Each of *words* once; blanks in one are layout."""
+    each = dict.fromkeys(" ".join(word.split()) for word in words)
+    return plain_words(" ".join(filter(None, each)))[:_MAX_KEYWORDS_CHARS]
 
 
 def _address(record: Record) -> str:
     """Where the entry's page stands: Atom's alternate link, RSS's link, its guid, RDF's about."""
-    # Other links of an entry lead to its comments, its pictures or itself (rel="replies", "self").
+    # FeedBurner's link counts clicks and is no page of the site; it names the page beside it.
+    if (original := record.first("origlink")).startswith("http"):
+        return address_in(original)
     own_base = ""
+    alternates: list[Mapping[str, str]] = []
     for link in record.links:
-        if link.get("href") and (link.get("rel") or "alternate").lower() == "alternate":
-            return resolve_address(link.get("base", ""), link["href"])
-        own_base = own_base or ("" if "href" in link else link.get("base", ""))
+        # Other links of an entry lead to its comments, its pictures or itself (rel="replies",
+        # "self").
+        if (link.get("href") or "").strip():
+            if (link.get("rel") or "alternate").lower() == "alternate":
+                alternates.append(link)
+        else:
+            own_base = own_base or link.get("base", "")
+    if alternates:
+        # An entry may have others of other types, as JSON or as a feed of its own.
+        link = next(filter(_leads_to_page, alternates), alternates[0])
+        return resolve_address(link.get("base", ""), link["href"].strip())
     if written := record.first("link"):
         return resolve_address(own_base, address_in(written))
     guid = record.first("guid", "id")
     # A guid may be any text, but many are addresses.
-    return record.about or (address_in(guid) if guid.startswith("http") else "")
+    return record.about or (address_in(guid) if guid.startswith(("http", "/")) else "")
+
+
+def _leads_to_page(link: Mapping[str, str]) -> bool:
+    return "html" in (link.get("type") or "html").lower()
 
 
 # Alerts of Google lead through /url?…&url=, news of Bing through apiclick.aspx?…&url=.
@@ -335,17 +375,19 @@ def _json_entry(item: Mapping[str, object], base: str) -> Entry | None:
     if url is None:
         return None
     tags = item.get("tags")
-    words = " ".join(filter(_is_text, tags)) if isinstance(tags, list) else ""
+    words = filter(_is_text, tags) if isinstance(tags, list) else ()
     return Entry(
         url,
-        moment_of(_text_of(item, "date_published", "date_modified")),
+        _first_moment(_text_of(item, name) for name in ("date_published", "date_modified")),
         plain_words(_text_of(item, "title")),
-        plain_words(words)[:_MAX_KEYWORDS_CHARS],
+        _keywords(words),
     )
 
 
 def _text_of(item: Mapping[str, object], *names: str) -> str:
-    return next((value for name in names if isinstance(value := item.get(name), str)), "")
+    """The first of *names* that holds words."""
+    values = (value.strip() for name in names if isinstance(value := item.get(name), str))
+    return next(filter(None, values), "")
 
 
 def _is_text(value: object) -> TypeGuard[str]:

@@ -14,10 +14,9 @@ bound (F-R1). feedparser was tried instead for feeds: 1.3 ms an entry, and 6 s a
 from __future__ import annotations
 
 import codecs
-import html
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urljoin
@@ -26,6 +25,7 @@ from lxml import etree
 
 from qiaocrawl.text.charset import codec_of, marked_charset, weighed_charset
 from qiaocrawl.text.normalise import NOT_XML
+from qiaocrawl.text.well_formed import WellFormed
 
 MAX_BYTES = 50 * 1024 * 1024
 """Unpacked, as sitemaps.org bounds a sitemap."""
@@ -46,37 +46,8 @@ _MAX_VALUES = 64
 # <?xml version="1.0" encoding="gb2312"?>
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})[\"']", re.I)
 _HEADER = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
-# Foreign vocabularies whose elements are called like those that are read (media:title …).
-_KNOWN_PREFIXES = frozenset(("", "dc", "atom", "news", "rss", "sm", "s", "a", "rdf", "ns"))
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 """Among the attributes of a link: what its address is relative to."""
-# A bare "&", or a reference that is none of XML's own.
-_REFERENCE = re.compile(
-    r"&(?!(?:amp|lt|gt|quot|apos);)"
-    r"(?:(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,31});)?",
-    re.ASCII,
-)
-# A "<" that begins no tag: libxml2 would end at it.
-_STRAY = re.compile(r"<(?!/?[A-Za-z_])")
-_PASSED_OVER = re.compile(r"<!\[CDATA\[|<!--|<!DOCTYPE|<\?(?=[A-Za-z])", re.IGNORECASE)
-_NO_DOCTYPE = re.compile(r"<!\[CDATA\[|<!--|<\?(?=[A-Za-z])", re.IGNORECASE)
-# No reference is longer, nor what begins a part that is passed over.
-_HELD_BACK_CHARS = 40
-# With what it defines, between brackets: quotes and comments in it may hold brackets. Possessive,
-# so that one without end costs linear time.
-_DOCTYPE = re.compile(
-    r"<!DOCTYPE(?:[^>\[\"']++|\"[^\"]*+\"|'[^']*+')*+"
-    r"(?:\[(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|<!--(?:[^-]++|-(?!->))*+-->|<)*+\][^>]*+)?>",
-    re.IGNORECASE,
-)
-_LOOSE_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*+(?:\[.*?\]\s*+)?>", re.IGNORECASE | re.DOTALL)
-# Of the declarations in front of the first element.
-_MAX_DOCTYPE_CHARS = 128 * 1024
-# <!ENTITY org "侨联">: a word, of no other entity and no markup, so that it cannot grow.
-_ENTITY = re.compile(
-    r"<!ENTITY\s++([A-Za-z_][\w.-]{0,31})\s++[\"'](&#\w{1,8};|[^&%<\"']{0,200})[\"']\s*+>", re.ASCII
-)
-_MAX_ENTITIES = 256
 # What stands before the document: spaces and byte order marks, more than one where files were
 # put together.
 _BLANK = re.compile(rb"(?:\s|\xef\xbb\xbf)*+")
@@ -93,46 +64,7 @@ _COMPLAINT = re.compile(
 )
 _COMPLAINED_OF = re.compile(rb"<(?:\?xml|rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]", re.IGNORECASE)
 _PAGE = re.compile(rb"<(?:!doctype\s|html|head|body)\b", re.IGNORECASE)
-# HTML that a hand-made feed has in it as it is: unclosed "<br>" and "<img>" would take every
-# element behind them along. Names that feeds have as well are left.
-HTML_TAG = re.compile(
-    r"</?(a|abbr|b|big|blockquote|br|center|cite|code|del|div|em|embed|font|form|h[1-6]|hr|i|iframe"
-    r"|img|input|ins|label|li|mark|nobr|o:p|ol|p|pre|small|span|strike|strong|style|s|sub|sup|script"
-    r"|table|tbody|td|th|tr|tt|u|ul|wbr)"
-    r"(?=[\s/>])(?:[^<>\"']++|\"[^\"<]{0,2000}+\"|'[^'<]{0,2000}+'|[\"'])*+>",
-    re.IGNORECASE,
-)
-_HELD_BACK_TAG_CHARS = 2_000
-_INLINE = frozenset(
-    (
-        "a",
-        "abbr",
-        "b",
-        "big",
-        "cite",
-        "code",
-        "del",
-        "em",
-        "font",
-        "i",
-        "img",
-        "ins",
-        "label",
-        "mark",
-        "nobr",
-        "o:p",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "s",
-        "sub",
-        "sup",
-        "tt",
-        "u",
-        "wbr",
-    )
-)
+# Vocabularies whose elements are called like those that are read, and mean something else.
 _FOREIGN = (
     "mrss",
     "itunes",
@@ -145,6 +77,10 @@ _FOREIGN = (
     "xhtml",
     "purl.org/rss/1.0/modules/content",
 )
+# Those that are read wherever they stand: Atom in RSS, Dublin Core, RSS 1.0 in RDF.
+_KNOWN = re.compile(
+    r"/atom\b|purl\.org/(?:dc/|atom/|rss/1\.0/?$)|netscape\.com/rdf|userland\.com/rss"
+)
 
 
 @dataclass(slots=True)
@@ -152,7 +88,9 @@ class Record:
     """The fields of one element, in order.
 
     A field is called by its local name in lower case, or ``parent/name`` where it stands deeper in
-    the record, or "." for the record's own text where it has no element in it.
+    the record, or "." for the record's own text where it has no element in it; "?name" where its
+    vocabulary is neither the record's own nor known. The label or term of Atom's ``category`` is
+    one of its values.
     ``links`` holds the attributes of its own ``link`` elements, not of those deeper in it (an
     entry's source has some), ``about`` its ``rdf:about``, ``base`` what ``xml:base`` says around
     and on it, perhaps a relative address, or "".
@@ -165,8 +103,11 @@ class Record:
     base: str = ""
 
     def first(self, *names: str) -> str:
-        """The first field of *names*, in their order, that is there and not empty; or ""."""
-        for name in names:
+        """The first field of *names*, in their order, that is there and not empty; or "".
+
+        What an unknown vocabulary calls so counts where nothing else does.
+        """
+        for name in (*names, *(f"?{name}" for name in names)):
             for value in self.fields.get(name, ()):
                 if value:
                     return value
@@ -191,7 +132,7 @@ def xml_records(
     names: frozenset[str],
     fields: frozenset[str],
     limit: int,
-    may_hold_html: bool = False,
+    is_feed: bool = False,
 ) -> XmlRecords:
     """The records called *names* with their *fields* in the XML of *body*; never raises.
 
@@ -199,7 +140,8 @@ def xml_records(
         body: perhaps gzipped.
         names, fields: in lower case, as people write them in any.
         limit: records kept; further ones are counted in ``beyond``.
-        may_hold_html: whether its elements may hold tags of HTML as they are, which are left out.
+        is_feed: whether tags of HTML that stand in it as they are are left out, and the others
+            balanced. Sitemaps come from programs, and may be long.
     """
     target = _Collector(names, fields, limit)
     parser = etree.XMLParser(
@@ -216,7 +158,7 @@ def xml_records(
     faults: list[str] = []
     fed = 0
     try:
-        mender = WellFormed(may_hold_html=may_hold_html)
+        mender = WellFormed(records=names if is_feed else frozenset())
         for text in mender.of(decode_xml(body, content_type, faults)):
             # utf-8, whatever the declaration inside says: the text was decoded
             # before (encoding= above).
@@ -343,111 +285,6 @@ def _declared_charset(head: bytes, content_type: str) -> str:
     return ""
 
 
-class WellFormed:
-    """Text of XML, in pieces, with stray signs escaped and HTML's entities as characters.
-
-    Comments, processing instructions and the DOCTYPE go; of its entities those that are plain
-    words are put in where they are named.
-    """
-
-    def __init__(self, *, may_hold_html: bool = False) -> None:
-        self._may_hold_html = may_hold_html
-        self._entities: dict[str, str] = {}
-        self._rest = ""
-        self._passed_over = _PASSED_OVER
-        # The end of the part that is passed over, and whether its text is wanted.
-        self._until = ""
-        self._is_text = False
-
-    def of(self, texts: Iterable[str]) -> Iterator[str]:
-        """Each of *texts*, mended; an end that may go on is held back until the next."""
-        for text in texts:
-            self._rest += text
-            yield "".join(self._mend(is_end=False))
-        yield "".join(self._mend(is_end=True))
-
-    def _mend(self, *, is_end: bool) -> Iterator[str]:
-        rest, at = self._rest, 0
-        # Most pieces of a sitemap have neither, and are searched for them in no time.
-        has_part = "<!" in rest or "<?" in rest
-        while at < len(rest):
-            if self._until:
-                end = rest.find(self._until, at)
-                found = end >= 0
-                if not found:
-                    end = len(rest) if is_end else max(at, len(rest) - len(self._until) + 1)
-                if self._is_text:
-                    yield rest[at:end]
-                at = end
-                if not found:
-                    # So that what stood before it is not lost with it.
-                    yield "]]>" if is_end and self._is_text else ""
-                    break
-                yield "]]>" if self._is_text else ""
-                at += len(self._until)
-                self._until = ""
-                continue
-            part = self._passed_over.search(rest, at) if has_part else None
-            end = part.start() if part else len(rest) if is_end else self._last_whole(rest, at)
-            yield self._escape(rest[at:end])
-            at = end
-            if part is None:
-                break
-            name = part[0].upper()
-            if name == "<!DOCTYPE":
-                over = _DOCTYPE.match(rest, at)
-                if over is None and not is_end and len(rest) - at < _MAX_DOCTYPE_CHARS:
-                    break
-                over = over or _LOOSE_DOCTYPE.match(rest, at)
-                for declared in _ENTITY.finditer(over[0] if over else ""):
-                    if len(self._entities) < _MAX_ENTITIES:
-                        self._entities.setdefault(declared[1], declared[2])
-                at = over.end() if over else part.end()
-                if over is None:
-                    # Looked for once: each would be looked through to the end of the text.
-                    self._passed_over = _NO_DOCTYPE
-            else:
-                at = part.end()
-                self._is_text = name == "<![CDATA["
-                yield name if self._is_text else ""
-                # A processing instruction often lacks its question mark.
-                self._until = "]]>" if self._is_text else "-->" if name == "<!--" else ">"
-        self._rest = rest[at:]
-
-    def _last_whole(self, text: str, at: int) -> int:
-        """How far *text* can be mended before more of it is there."""
-        end = len(text)
-        tag = text.rfind("<", at)
-        if tag >= 0 and end - tag < _HELD_BACK_TAG_CHARS and text.find(">", tag) < 0:
-            end = tag
-        reference = text.rfind("&", at, end)
-        if reference >= 0 and end - reference < _HELD_BACK_CHARS:
-            end = reference
-        return end
-
-    def _escape(self, text: str) -> str:
-        if "&" in text:
-            text = _REFERENCE.sub(self._meant, text)
-        text = _STRAY.sub("&lt;", text)
-        return HTML_TAG.sub(left_by_tag, text) if self._may_hold_html else text
-
-    def _meant(self, reference: re.Match[str]) -> str:
-        name = reference[1]
-        if name is None:
-            return "&amp;"
-        written = self._entities.get(name, reference[0])
-        meant = html.unescape(written)
-        # A name that neither HTML nor the document knows is no entity: "&page;" in an address.
-        if meant == reference[0]:
-            return f"&amp;{name};"
-        return html.escape(NOT_XML.sub(" ", meant))
-
-
-def left_by_tag(tag: re.Match[str]) -> str:
-    """What a tag of HTML leaves: lines are apart, and words within a line are not."""
-    return "" if tag[1].lower() in _INLINE else " "
-
-
 class _Collector:
     """The target libxml2 calls."""
 
@@ -462,6 +299,7 @@ class _Collector:
         self._bases: list[tuple[int, str]] = []
         self._record: Record | None = None
         self._record_depth = 0
+        self._home = ""
         self._key = ""
         self._key_depth = 0
         self._text: list[str] = []
@@ -497,13 +335,21 @@ class _Collector:
         if self._record is None:
             # Deeper than the root: the root of a feed may be called like a record.
             if name in self._names and depth > 1:
+                self._home = _vocabulary(str(tag))
                 self._begin_record(name, depth, attributes)
             # The title of a channel stands two or three elements deep; a picture's is deeper.
             elif name == "title" and depth <= 3 and not self.found.title:
                 self._begin_text("title", depth)
             return
         # "image/title" and "title" are two fields.
-        key = name if depth == self._record_depth + 1 else f"{self._path[-2]}/{name}"
+        key = name
+        if depth > self._record_depth + 1:
+            key = f"{self._path[-2]}/{name}"
+        elif _is_strange(_vocabulary(str(tag)), self._home):
+            key = f"?{name}"
+        if key == "category" and attributes:
+            named = str(attributes.get("label") or attributes.get("term") or "")
+            self._add(key, _unescape(named)[:_MAX_FIELD_CHARS])
         if key == "link" and attributes and len(self._record.links) < _MAX_VALUES:
             self._record.links.append(
                 {
@@ -511,7 +357,7 @@ class _Collector:
                     for name, value in attributes.items()
                 }
             )
-        if key in self._fields and depth < _MAX_DEPTH:
+        if key.removeprefix("?") in self._fields and depth < _MAX_DEPTH:
             self._begin_text(key, depth)
 
     def _begin_record(
@@ -547,9 +393,7 @@ class _Collector:
             if self._record is None:
                 self.found.title = value
             else:
-                values = self._record.fields.setdefault(self._key, [])
-                if len(values) < _MAX_VALUES:
-                    values.append(value)
+                self._add(self._key, value)
             self._key = ""
         if self._record is not None and depth == self._record_depth:
             self._end_record()
@@ -557,6 +401,12 @@ class _Collector:
             self._bases.pop()
         if self._path:
             self._path.pop()
+
+    def _add(self, key: str, value: str) -> None:
+        if self._record is not None and value:
+            values = self._record.fields.setdefault(key, [])
+            if len(values) < _MAX_VALUES:
+                values.append(value)
 
     def _end_record(self) -> None:
         if self._record is not None and len(self.found.records) < self._limit:
@@ -598,7 +448,13 @@ def _short_local(tag: str) -> str:
     if tag[:1] == "{":
         space, _, name = tag[1:].lower().partition("}")
         return f"~{name}" if any(word in space for word in _FOREIGN) else name
-    prefix, colon, name = tag.lower().partition(":")
-    if not colon:
-        return prefix
-    return name if prefix in _KNOWN_PREFIXES else f"~{name}"
+    return tag.lower()
+
+
+def _vocabulary(tag: str) -> str:
+    return tag[1:].partition("}")[0] if tag[:1] == "{" else ""
+
+
+@lru_cache(maxsize=1024)
+def _is_strange(vocabulary: str, home: str) -> bool:
+    return vocabulary not in ("", home) and not _KNOWN.search(vocabulary.lower())

@@ -67,6 +67,39 @@ def test_newest_first_and_what_has_no_page_is_left() -> None:
     assert (len(cut.entries), cut.left) == (2, 2)
 
 
+def _entries(*inside: str) -> list[tuple[str, str, datetime | None]]:
+    items = "".join(f"<entry><title>x</title>{one}</entry>" for one in inside)
+    found = parse_feed(f"<feed>{items}</feed>".encode(), "", "http://a.test/feeds/1.xml")
+    return [(entry.url, entry.keywords, entry.at) for entry in found.entries]
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<link type='application/json' href='/1.json'/><link type='text/html' href='/1.html'/>",
+        "<link type='application/atom+xml' href='/1.atom'/><link href=' /1.html '/>",
+        "<link rel='replies' type='text/html' href='/c.html'/><link rel='' href='/1.html'/>",
+        "<link href=''/><link href='../1.html'/>",
+        "<guid isPermaLink='true'>/1.html</guid>",
+        "<link>http://feedproxy.test/~r/1</link><b:origLink xmlns:b='http://rssnamespace.org/x'>"
+        "http://a.test/1.html?utm_source=feedburner</b:origLink>",
+    ],
+)
+def test_the_link_of_an_entry_is_that_of_its_page(inside: str) -> None:
+    assert _entries(inside) == [("http://a.test/1.html", "", None)]
+
+
+def test_categories_of_atom_are_attributes() -> None:
+    inside = """<link href='/1'/><category term='qiaoxiang' label='侨乡'/><category term='归侨'/>
+      <category term=' '/><category term='归侨' scheme='http://b.test/'/>"""
+    assert _entries(inside) == [("http://a.test/1", "侨乡 归侨", None)]
+
+
+def test_a_date_nobody_can_read_hides_no_other() -> None:
+    dates = "<pubDate>稍后</pubDate><updated>2026-03-05T10:00:00+08:00</updated>"
+    assert _entries(f"<link href='/1'/>{dates}") == [("http://a.test/1", "", _AT)]
+
+
 @pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b"<urlset><url/></urlset>", b"\0" * 99])
 def test_what_is_no_feed_says_so(body: bytes) -> None:
     found = parse_feed(body)
@@ -155,6 +188,19 @@ def test_json_feed() -> None:
     assert packed.entries == feed.entries
     assert url_source_kind(_json(), "application/json") is Outcome.FEED
     assert url_source_kind(b'{"version": 1, "items": []}', "application/json") is None
+
+
+def test_blanks_in_a_json_feed_hide_nothing() -> None:
+    item = {
+        "url": "",
+        "external_url": " /1.html ",
+        "title": "侨胞",
+        "tags": [" 侨乡", "归侨", " ", "归侨"],
+    }
+    for date in ("", "稍后"):
+        dates = {"date_published": date, "date_modified": "2026-03-05T02:00:00Z"}
+        feed = parse_feed(_json(items=[{**item, **dates}]), "", "http://a.test/feed.json")
+        assert feed.entries == (_ENTRY,)
 
 
 @pytest.mark.parametrize("items", [None, {}, "1", 7, [None, 7, [], {}, {"url": "mailto:a@b"},

@@ -7,6 +7,7 @@ import gzip
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from qiaocrawl.discovery.url_sources import (
     moment_of,
@@ -16,8 +17,8 @@ from qiaocrawl.discovery.url_sources import (
     robots_text,
     url_source_kind,
 )
-from qiaocrawl.discovery.xml_records import WellFormed
 from qiaocrawl.items import Outcome
+from qiaocrawl.text.well_formed import WellFormed
 
 URL = "http://www.a-qiao.cn/rss/list.xml"
 
@@ -119,7 +120,71 @@ def test_html_in_an_entry_takes_no_other_entry_along(inside: str) -> None:
     assert len(_urls(_rss(first, "<title>乙</title><link>/2.html</link>"))) == 2
 
 
-@pytest.mark.parametrize("end", ["", "<description>", "<description><![CDATA[x", "<!-- x"])
+_LINK = "<title>{0}</title><link>/{0}.html</link>"
+
+
+@pytest.mark.parametrize(
+    ("first", "is_read"),
+    [
+        (f"<item>{_LINK.format(1)}<foo>x</item>", True),
+        (f"<item>{_LINK.format(1)}<foo><bar>x</foo></item>", True),
+        (f"<item>{_LINK.format(1)}</foo></item>", True),
+        ("<item><title>1</title></foo><link>/1.html</link></bar></item>", True),
+        (f"<item>{_LINK.format(1)}", True),
+        ("<item><title>1<link>/1.html</link></item>", True),
+        ("<item><title>1</title><link>/1.html</item>", True),
+        (f"<item><enclosure url='/a.mp3'>{_LINK.format(1)}</item>", True),
+        (f"<item><enclosure url=/a.mp3 length=5>{_LINK.format(1)}</item>", True),
+        (f"<item><enclosure url=/a.mp3 length=5 />{_LINK.format(1)}</item>", True),
+        (f"<item><foo a='1'b=\"2\" checked>x</foo>{_LINK.format(1)}</item>", True),
+        (f"<item><foo<bar>x</bar>{_LINK.format(1)}</item>", True),
+        (f"<item><foo a='1<2'/>{_LINK.format(1)}</item>", True),
+        (f"<item><foo>x{_LINK.format(1)}</item>", False),
+        (f"<item><foo a='x>{_LINK.format(1)}</item>", False),
+        ("<item></item></foo></item>", False),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 300])
+def test_a_broken_entry_takes_no_other_along(first: str, is_read: bool, times: int) -> None:
+    """An unclosed tag used to hold all entries behind it, and stray ones to end the feed."""
+    second = f"<item>{_LINK.format(2)}</item>"
+    feed = f"<rss><channel><title>侨讯</title>{(first + second) * times}</channel></rss>"
+    read = ["http://www.a-qiao.cn/1.html"] * is_read + ["http://www.a-qiao.cn/2.html"]
+    found = parse_feed(feed.encode(), "text/xml", URL)
+    assert ([entry.url for entry in found.entries], found.fault) == (read, "")
+    assert {entry.title for entry in found.entries} <= {"1", "2"}
+    # What could not be read is counted.
+    assert (found.left == 0) is is_read
+
+
+def test_an_entry_that_an_entry_quotes_is_a_part_of_it() -> None:
+    quoted = "<content><entry><link href='/9.html'/></entry></content>"
+    feed = f"<feed><entry>{quoted}<link href='/1.html'/></entry><entry><link href='/2.html'/>"
+    assert _urls(feed) == ["http://www.a-qiao.cn/1.html", "http://www.a-qiao.cn/2.html"]
+
+
+@pytest.mark.parametrize("declared", ["", " xmlns:q='http://q.test/ns'"])
+def test_what_another_vocabulary_calls_a_title_is_not_the_title(declared: str) -> None:
+    strange = "<q:title>别</q:title><q:link>http://q.test/</q:link><q:link href='http://q.test/'/>"
+    feed = _rss(f"{strange}<title>侨</title><link>/1.html</link>")
+    (entry,) = parse_feed(feed.replace("<rss", f"<rss{declared}").encode(), "", URL).entries
+    assert (entry.url, entry.title) == ("http://www.a-qiao.cn/1.html", "侨")
+    # It counts where nothing else does.
+    alone = _rss("<q:title>别</q:title><link>/1.html</link>").replace("<rss", f"<rss{declared}")
+    assert [entry.title for entry in parse_feed(alone.encode(), "", URL).entries] == ["别"]
+
+
+def test_a_feed_may_have_prefixes_for_all_and_a_vocabulary_of_its_own() -> None:
+    item = "<r:item><r:title>侨</r:title><r:link>/1.html</r:link></r:item>"
+    for vocabulary in ("http://backend.userland.com/rss2", "http://own.test/rss"):
+        feed = f"<r:rss xmlns:r='{vocabulary}'><r:channel>{item}</r:channel></r:rss>"
+        (entry,) = parse_feed(feed.encode(), "", URL).entries
+        assert (entry.url, entry.title) == ("http://www.a-qiao.cn/1.html", "侨")
+
+
+@pytest.mark.parametrize(
+    "end", ["", "<description>", "<description><![CDATA[x", "<!-- x", "</titl", "<x y='1"]
+)
 def test_an_entry_whose_end_is_cut_off_is_kept(end: str) -> None:
     feed = f"<rss><channel><item><link>/1.html</link></item><item><link>/2.html</link>{end}"
     assert len(_urls(feed)) == 2
@@ -143,7 +208,8 @@ def test_entities_that_a_document_defines_are_put_in_once() -> None:
 @pytest.mark.parametrize(
     "unit",
     [b"<?a>", b"<!DOCTYPE x [", b"<![CDATA[]]>", b"<!-- -->", b"<a \"", b"<a '\"", b"&", b"<!",
-     b"<!DOCTYPE x>", b"<?xml >"],
+     b"<!DOCTYPE x>", b"<?xml >", b"<q>", b"</q>", b"<q></w>", b"<q a=", b"a=", b"<q a='<",
+     b"<q:w>"],
 )  # fmt: skip
 @pytest.mark.parametrize("head", [b"", b"<rss><channel><item><title>"])
 def test_any_sign_over_and_over_costs_linear_time(head: bytes, unit: bytes) -> None:
@@ -241,6 +307,22 @@ def test_pieces_of_any_length_are_mended_alike(text: str, size: int) -> None:
     assert "".join(WellFormed().of(pieces)) == "".join(WellFormed().of([text]))
 
 
+@given(st.text(alphabet="<>/&;!-[]xa:= 侨", max_size=60), st.integers(1, 7))
+def test_tags_in_pieces_are_mended_alike(text: str, size: int) -> None:
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    feeds = [WellFormed(records=frozenset(("x",))) for _ in range(2)]
+    assert "".join(feeds[0].of(pieces)) == "".join(feeds[1].of([text]))
+
+
+@given(st.lists(st.sampled_from(
+    ("<item>", "</item>", "<q:b>", "</q:b>", "<foo x=1>", "<foo y='2'/>", "</foo>", "<title>",
+     "</title>", "<foo", "侨", "&", "<", ">", "<![CDATA[<x>]]>", "<!-- -->", "\n")
+), max_size=25))  # fmt: skip
+def test_every_tag_that_is_left_has_its_partner(parts: list[str]) -> None:
+    mended = "".join(WellFormed(records=frozenset(("item",))).of(["<r>", *parts, "</r>"]))
+    etree.fromstring(mended)
+
+
 # --- dates --------------------------------------------------------------------------------------
 
 
@@ -259,6 +341,10 @@ def test_pieces_of_any_length_are_mended_alike(text: str, size: int) -> None:
         ("Thu, 05 Nov 2026 3:04:05 PM CST", "2026-11-05T07:04:05"),
         ("2026-11-05 15:04:05", "2026-11-05T07:04:05"),
         ("2026年11月5日 15:04", "2026-11-05T07:04:00"),
+        ("Thu, 05 Nov 2026 15:04:05 Europe/Madrid", "2026-11-05T14:04:05"),
+        ("Wed, 05 Aug 2026 15:04:05 America/New_York", "2026-08-05T19:04:05"),
+        ("Thu, 05 Nov 2026 15:04:05 Etc/GMT", "2026-11-05T15:04:05"),
+        ("Thu, 05 Nov 2026 15:04:05 Nowhere/Land", "2026-11-05T07:04:05"),
     ],
 )
 def test_dates_are_read_as_pages_write_them(written: str, utc: str) -> None:
