@@ -10,6 +10,9 @@ from lxml import etree
 
 from qiaocrawl.errors import RowFault, TopicError
 from qiaocrawl.language import _
+from qiaocrawl.text.charset import decode_page
+from qiaocrawl.text.normalise import NOT_XML
+from qiaocrawl.text.well_formed import WellFormed
 from qiaocrawl.topic.check import MAX_URL_CHARACTERS, list_faults
 from qiaocrawl.topic.files import read_limited, write_whole
 from qiaocrawl.topic.pack import url_host
@@ -45,8 +48,10 @@ def read_feeds(path: Path) -> tuple[Feed, ...]:
 
 def feeds_in(data: bytes, name: str) -> tuple[Feed, ...]:
     """As :func:`read_feeds`, of the bytes of a file that is called *name*."""
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        rows, faults = _opml_rows(data, name)
+    # A workbook is packed, and no text.
+    text = "" if data.startswith(b"PK") else decode_page(data).text
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        rows, faults = _opml_rows(text, name)
     else:
         rows, faults = rows_in(data, name, FEED_COLUMNS, (("url",),), _of_cells)
     faults += list_faults(name, rows, _reasons, lambda feed: "")
@@ -87,10 +92,14 @@ def opml_of(feeds: Iterable[Feed], title: str) -> bytes:
     return written
 
 
-def _opml_rows(data: bytes, name: str) -> tuple[list[tuple[int, Feed]], list[RowFault]]:
+def _opml_rows(text: str, name: str) -> tuple[list[tuple[int, Feed]], list[RowFault]]:
     # Nothing is loaded and no entity is unfolded: the list may come from anywhere.
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
-    root = etree.fromstring(data, parser)
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, recover=True
+    )
+    # Many programs write the "&" of an address as it is; a parser would leave parameters out.
+    mended = "".join(WellFormed().of([NOT_XML.sub(" ", text.lstrip("\ufeff"))]))
+    root = etree.fromstring(mended.encode("utf-8", "replace"), parser)
     if root is None or etree.QName(root).localname.lower() != "opml":
         raise TopicError(_("{file} is no OPML document", file=name))
     rows: list[tuple[int, Feed]] = []

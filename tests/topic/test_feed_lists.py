@@ -22,7 +22,29 @@ FEEDS = (Feed("https://paper.test/rss?a=1&b=2", "侨报"), Feed("http://maker.te
 
 
 def test_opml_gives_each_feed_once_whatever_its_folder_and_loads_nothing() -> None:
-    assert feeds_in(OPML.encode(), "list.opml") == FEEDS
+    # What stands for a file says its own name.
+    first = Feed(FEEDS[0].url, "&file;侨报")
+    assert feeds_in(OPML.encode(), "list.opml") == (first, FEEDS[1])
+
+
+@pytest.mark.parametrize(
+    ("declared", "charset"),
+    [("utf-8", "gb18030"), ("gb2312", "utf-8"), ("gb2312", "gb18030"), ("utf-8", "utf-16")],
+)
+def test_opml_is_read_as_programs_write_it(declared: str, charset: str) -> None:
+    """In another charset than it says, with an "&" as it is and entities of HTML."""
+    feed = "<outline text='海外侨胞参访团&nbsp;侨讯' xmlUrl='http://a.test/rss?a=1&b=2'/>"
+    written = f"\n<?xml version='1.0' encoding='{declared}'?>\n<opml><body>{feed}</body></opml>"
+    assert feeds_in(written.encode(charset), "list.opml") == (
+        Feed("http://a.test/rss?a=1&b=2", "海外侨胞参访团 侨讯"),
+    )
+
+
+def test_a_bad_row_of_opml_is_said_by_its_own_line() -> None:
+    head = "\n<?xml version='1.0'?>\n<!DOCTYPE opml [\n]><!-- a\nb -->\n"
+    with pytest.raises(TopicError) as refused:
+        feeds_in(f"{head}<opml><body>\n<outline xmlUrl='javascript:x'/>".encode(), "list.opml")
+    assert "list.opml:7" in str(refused.value)
 
 
 @pytest.mark.parametrize("ending", [".opml", ".csv", ".xlsx"])
