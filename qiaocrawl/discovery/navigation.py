@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from lxml import etree
-
 from qiaocrawl.page import parse_page
 from qiaocrawl.text.normalise import collapse
+from qiaocrawl.text.opml import outlines_in
 from qiaocrawl.urls import canonical_url, host_of
 
 _MOST_LINKS = 10_000
@@ -77,16 +76,8 @@ def _depth(url: str) -> tuple[int, int]:
 
 def _outlines(data: bytes) -> list[tuple[str, str]]:
     """Addresses and names of OPML; none for anything else."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
-    try:
-        root = etree.fromstring(data.strip(), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return []
-    if root is None or etree.QName(root).localname.lower() != "opml":
-        return []
     found = []
-    for outline in root.iter("{*}outline"):
-        given = {str(key).lower(): str(value) for key, value in outline.attrib.items()}
+    for _line, given in outlines_in(data) or ():
         # The site itself, where a feed names one.
         address = given.get("htmlurl") or given.get("url") or given.get("xmlurl", "")
         if address:

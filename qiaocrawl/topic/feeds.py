@@ -8,11 +8,9 @@ from pathlib import Path
 
 from lxml import etree
 
-from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.errors import TopicError
 from qiaocrawl.language import _
-from qiaocrawl.text.charset import decode_page
-from qiaocrawl.text.normalise import NOT_XML
-from qiaocrawl.text.well_formed import WellFormed
+from qiaocrawl.text.opml import Outline, outlines_in
 from qiaocrawl.topic.check import MAX_URL_CHARACTERS, list_faults
 from qiaocrawl.topic.files import read_limited, write_whole
 from qiaocrawl.topic.pack import url_host
@@ -48,10 +46,11 @@ def read_feeds(path: Path) -> tuple[Feed, ...]:
 
 def feeds_in(data: bytes, name: str) -> tuple[Feed, ...]:
     """As :func:`read_feeds`, of the bytes of a file that is called *name*."""
-    # A workbook is packed, and no text.
-    text = "" if data.startswith(b"PK") else decode_page(data).text
-    if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        rows, faults = _opml_rows(text, name)
+    outlines = outlines_in(data)
+    if outlines is not None:
+        rows, faults = _of_outlines(outlines), []
+    elif data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        raise TopicError(_("{file} is no OPML document", file=name))
     else:
         rows, faults = rows_in(data, name, FEED_COLUMNS, (("url",),), _of_cells)
     faults += list_faults(name, rows, _reasons, lambda feed: "")
@@ -92,25 +91,14 @@ def opml_of(feeds: Iterable[Feed], title: str) -> bytes:
     return written
 
 
-def _opml_rows(text: str, name: str) -> tuple[list[tuple[int, Feed]], list[RowFault]]:
-    # Nothing is loaded and no entity is unfolded: the list may come from anywhere.
-    parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, recover=True
-    )
-    # Many programs write the "&" of an address as it is; a parser would leave parameters out.
-    mended = "".join(WellFormed().of([NOT_XML.sub(" ", text.lstrip("\ufeff"))]))
-    root = etree.fromstring(mended.encode("utf-8", "replace"), parser)
-    if root is None or etree.QName(root).localname.lower() != "opml":
-        raise TopicError(_("{file} is no OPML document", file=name))
+def _of_outlines(outlines: Iterable[Outline]) -> list[tuple[int, Feed]]:
     rows: list[tuple[int, Feed]] = []
-    for outline in root.iter("{*}outline"):
-        by_name = {str(key).lower(): str(value) for key, value in outline.attrib.items()}
+    for line, given in outlines:
         # An outline without an address is a folder.
-        if address := by_name.get("xmlurl", "").strip():
-            named = " ".join((by_name.get("title") or by_name.get("text", "")).split())
-            line = outline.sourceline
-            rows.append((line if isinstance(line, int) else 1, _feed(address, named)))
-    return rows, []
+        if address := given.get("xmlurl", "").strip():
+            named = " ".join((given.get("title") or given.get("text", "")).split())
+            rows.append((line, _feed(address, named)))
+    return rows
 
 
 def _of_cells(cells: Cells, bad: list[str]) -> Feed:

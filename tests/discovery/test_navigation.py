@@ -43,6 +43,14 @@ def test_bookmarks_and_opml() -> None:
     ]  # fmt: skip
 
 
+def test_opml_may_say_a_wrong_charset_and_have_an_ampersand_as_it_is() -> None:
+    outline = "<outline text='海外侨胞参访团' htmlUrl='http://paper.test/?a=1&b=2'/>"
+    opml = f"<?xml version='1.0' encoding='utf-8'?><opml><body>{outline}</body></opml>"
+    assert sites_in(opml.encode("gb18030")).sites == [
+        NamedSite("http://paper.test/?a=1&b=2", "海外侨胞参访团", 1)
+    ]
+
+
 @pytest.mark.parametrize("data", [b"", b"<opml/>", b"<a href='http://['>x</a>", b"<" * 10_000])
 def test_what_names_none(data: bytes) -> None:
     assert sites_in(data) == ([], False)
