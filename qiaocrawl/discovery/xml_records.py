@@ -299,6 +299,7 @@ class _Collector:
         self._bases: list[tuple[int, str]] = []
         self._record: Record | None = None
         self._record_depth = 0
+        # The record's vocabulary.
         self._home = ""
         self._key = ""
         self._key_depth = 0
@@ -335,8 +336,8 @@ class _Collector:
         if self._record is None:
             # Deeper than the root: the root of a feed may be called like a record.
             if name in self._names and depth > 1:
-                self._home = _vocabulary(str(tag))
                 self._begin_record(name, depth, attributes)
+                self._home = _vocabulary(str(tag))
             # The title of a channel stands two or three elements deep; a picture's is deeper.
             elif name == "title" and depth <= 3 and not self.found.title:
                 self._begin_text("title", depth)
@@ -345,7 +346,7 @@ class _Collector:
         key = name
         if depth > self._record_depth + 1:
             key = f"{self._path[-2]}/{name}"
-        elif _is_strange(_vocabulary(str(tag)), self._home):
+        elif name[:1] != "~" and _is_strange(_vocabulary(str(tag)), self._home):
             key = f"?{name}"
         if key == "category" and attributes:
             named = str(attributes.get("label") or attributes.get("term") or "")

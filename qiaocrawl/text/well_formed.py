@@ -99,6 +99,7 @@ _SOUND_ATTRIBUTES = re.compile(
 _ATTRIBUTE = re.compile(
     r"(?<![\w:.-])([A-Za-z_][\w:.-]*+)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'<>]++))"
 )
+_IN_QUOTES = str.maketrans({"<": "&lt;", '"': "&quot;"})
 _DECLARED_PREFIX = re.compile(r"xmlns:([\w.-]{1,64}+)\s*+=")
 # What holds words or attributes alone: where another of them begins, its end was forgotten.
 _LEAVES = frozenset(
@@ -271,7 +272,4 @@ def _sound(attributes: str) -> str:
     written: dict[str, str] = {}
     for name, *values in _ATTRIBUTE.findall(attributes):
         written.setdefault(name, "".join(values))
-    return "".join(
-        f' {name}="{value.replace("<", "&lt;").replace(chr(34), "&quot;")}"'
-        for name, value in written.items()
-    )
+    return "".join(f' {name}="{value.translate(_IN_QUOTES)}"' for name, value in written.items())
