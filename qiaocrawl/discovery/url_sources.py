@@ -285,7 +285,7 @@ def _address(record: Record) -> str:
     if (original := record.first("origlink")).startswith("http"):
         return address_in(original)
     own_base = ""
-    alternates: list[Mapping[str, str]] = []
+    alternates: list[dict[str, str]] = []
     for link in record.links:
         # Other links of an entry lead to its comments, its pictures or itself (rel="replies",
         # "self").
@@ -296,7 +296,7 @@ def _address(record: Record) -> str:
             own_base = own_base or link.get("base", "")
     if alternates:
         # An entry may have others of other types, as JSON or as a feed of its own.
-        link = next(filter(_leads_to_page, alternates), alternates[0])
+        link = next((one for one in alternates if _leads_to_page(one)), alternates[0])
         return resolve_address(link.get("base", ""), link["href"].strip())
     if written := record.first("link"):
         return resolve_address(own_base, address_in(written))

@@ -20,7 +20,7 @@ _REFERENCE = re.compile(
     r"(?:(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,31});)?",
     re.ASCII,
 )
-# A "<" that begins no tag: libxml2 would end at it.
+# A "<" that begins no tag: libxml2 would end at it, as it does at a "]]>" that ends no CDATA.
 _STRAY = re.compile(r"<(?!/?[A-Za-z_])")
 _PASSED_OVER = re.compile(r"<!\[CDATA\[|<!--|<!DOCTYPE|<\?(?=[A-Za-z])", re.IGNORECASE)
 _NO_DOCTYPE = re.compile(r"<!\[CDATA\[|<!--|<\?(?=[A-Za-z])", re.IGNORECASE)
@@ -194,12 +194,14 @@ class WellFormed:
         tag = text.rfind("<", at, end)
         if tag >= 0 and end - tag < _HELD_BACK_TAG_CHARS and text.find(">", tag, end) < 0:
             end = tag
-        return end
+        # What may be the beginning of a "]]>".
+        tail = text[max(at, end - 2) : end]
+        return end - (len(tail) - len(tail.rstrip("]")))
 
     def _escape(self, text: str) -> str:
         if "&" in text:
             text = _REFERENCE.sub(self._meant, text)
-        text = _STRAY.sub("&lt;", text)
+        text = _STRAY.sub("&lt;", text).replace("]]>", "]]&gt;")
         if self._tags is None:
             return text
         return _TAG.sub(self._tags.mend, HTML_TAG.sub(left_by_tag, text))
@@ -232,13 +234,20 @@ class _Tags:
     def mend(self, tag: re.Match[str]) -> str:
         """What stands for *tag* so that the parser sees one tag, or none."""
         slash, name, rest, end = tag.groups()
-        if not end:
-            # Broken off by another tag: words behind a "<".
+        if not end and not self._lacks_its_end(tag):
+            # Words behind a "<".
             return tag[0].replace("<", "&lt;")
         return self._end(name) if slash else self._start(name, rest)
 
+    def _lacks_its_end(self, tag: re.Match[str]) -> bool:
+        """Whether another tag begins where the ">" of *tag* should be."""
+        slash, _name, rest, _end = tag.groups()
+        if tag.end() == len(tag.string):
+            return False
+        return not rest.strip() or (not slash and "=" in rest)
+
     def _start(self, name: str, rest: str) -> str:
-        before = f"</{self._open.pop()}>" if self._is_next(name.lower()) else ""
+        before = self._forgotten_ends(name)
         is_empty = rest.rstrip().endswith("/")
         if not is_empty:
             self._open.append(name)
@@ -252,19 +261,41 @@ class _Tags:
             rest = f' xmlns:{prefix}="undeclared:{prefix}"{rest}'
         return f"{before}<{name}{rest}>"
 
-    def _is_next(self, name: str) -> bool:
-        """Whether the end of the innermost element was forgotten before *name* began."""
-        last = self._open[-1].lower() if self._open else ""
-        return (name == last and name in self._records) or (name in _LEAVES and last in _LEAVES)
+    def _forgotten_ends(self, name: str) -> str:
+        """The end tags that are missing where *name* begins."""
+        lower, last = name.lower(), self._open[-1].lower() if self._open else ""
+        if self._is_entry(name):
+            back = self._depth_of(lower)
+            return self._close(back) if back else ""
+        return self._close(1) if lower in _LEAVES and last in _LEAVES else ""
 
     def _end(self, name: str) -> str:
-        wanted = name.lower()
-        for back, open_name in enumerate(reversed(self._open[-_MAX_DEPTH:]), 1):
-            if open_name.lower() == wanted:
-                ends = "".join(f"</{one}>" for one in reversed(self._open[-back:]))
-                del self._open[-back:]
-                return ends
-        return ""
+        back = self._depth_of(name.lower())
+        innermost = enumerate(reversed(self._open[-_MAX_DEPTH:]), 1)
+        entry = next((at for at, open_name in innermost if self._is_entry(open_name)), 0)
+        if not back:
+            # Misspelt; but an entry and what is around it do not end by it.
+            return self._close(1) if entry > 1 else ""
+        # Of what stands around an entry nothing ends within it, and nothing stands behind the
+        # document's end: the parser would read no further.
+        if back == len(self._open) or 0 < entry < back:
+            return ""
+        return self._close(back)
+
+    def _is_entry(self, name: str) -> bool:
+        return name.lower().rpartition(":")[2] in self._records
+
+    def _depth_of(self, lower: str) -> int:
+        """How many elements end with the innermost called *lower*; 0 where none is open."""
+        for back, name in enumerate(reversed(self._open[-_MAX_DEPTH:]), 1):
+            if name.lower() == lower:
+                return back
+        return 0
+
+    def _close(self, back: int) -> str:
+        ends = "".join(f"</{name}>" for name in reversed(self._open[-back:]))
+        del self._open[-back:]
+        return ends
 
 
 def _sound(attributes: str) -> str:

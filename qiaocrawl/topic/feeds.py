@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from qiaocrawl.errors import TopicError
+from qiaocrawl.errors import RowFault, TopicError
 from qiaocrawl.language import _
 from qiaocrawl.text.opml import Outline, outlines_in
 from qiaocrawl.topic.check import MAX_URL_CHARACTERS, list_faults
@@ -46,9 +46,10 @@ def read_feeds(path: Path) -> tuple[Feed, ...]:
 
 def feeds_in(data: bytes, name: str) -> tuple[Feed, ...]:
     """As :func:`read_feeds`, of the bytes of a file that is called *name*."""
+    faults: list[RowFault] = []
     outlines = outlines_in(data)
     if outlines is not None:
-        rows, faults = _of_outlines(outlines), []
+        rows = _of_outlines(outlines)
     elif data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         raise TopicError(_("{file} is no OPML document", file=name))
     else:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -131,15 +133,25 @@ _LINK = "<title>{0}</title><link>/{0}.html</link>"
         (f"<item>{_LINK.format(1)}</foo></item>", True),
         ("<item><title>1</title></foo><link>/1.html</link></bar></item>", True),
         (f"<item>{_LINK.format(1)}", True),
+        (f"<item>{_LINK.format(1)}<pubDate>2026", True),
+        (f"<item>{_LINK.format(1)}<foo/item>", True),
+        (f"<item>{_LINK.format(1)}</channel></rss>", True),
+        (f"<item>{_LINK.format(1)}</item></channel></rss>", True),
+        (f"<item><description>x]]></description>{_LINK.format(1)}</item>", True),
+        (f"<item><description><![CDATA[x]]>]]></description>{_LINK.format(1)}</item>", True),
+        ("<item><titel>1</title><link>/1.html</link></item>", True),
+        ("<item><title>1</titel><link>/1.html</link></item>", True),
+        ("<item><title>1</title<link>/1.html</link></item>", True),
+        (f"<item><enclosure url='/a.mp3'{_LINK.format(1)}</item>", True),
         ("<item><title>1<link>/1.html</link></item>", True),
         ("<item><title>1</title><link>/1.html</item>", True),
         (f"<item><enclosure url='/a.mp3'>{_LINK.format(1)}</item>", True),
         (f"<item><enclosure url=/a.mp3 length=5>{_LINK.format(1)}</item>", True),
         (f"<item><enclosure url=/a.mp3 length=5 />{_LINK.format(1)}</item>", True),
         (f"<item><foo a='1'b=\"2\" checked>x</foo>{_LINK.format(1)}</item>", True),
-        (f"<item><foo<bar>x</bar>{_LINK.format(1)}</item>", True),
         (f"<item><foo a='1<2'/>{_LINK.format(1)}</item>", True),
         (f"<item><foo>x{_LINK.format(1)}</item>", False),
+        (f"<item><foo<bar>x</bar>{_LINK.format(1)}</item>", False),
         (f"<item><foo a='x>{_LINK.format(1)}</item>", False),
         ("<item></item></foo></item>", False),
     ],
@@ -152,15 +164,9 @@ def test_a_broken_entry_takes_no_other_along(first: str, is_read: bool, times: i
     read = ["http://www.a-qiao.cn/1.html"] * is_read + ["http://www.a-qiao.cn/2.html"]
     found = parse_feed(feed.encode(), "text/xml", URL)
     assert ([entry.url for entry in found.entries], found.fault) == (read, "")
-    assert {entry.title for entry in found.entries} <= {"1", "2"}
+    assert {entry.title for entry in found.entries} <= {"", "1", "2"}
     # What could not be read is counted.
     assert (found.left == 0) is is_read
-
-
-def test_an_entry_that_an_entry_quotes_is_a_part_of_it() -> None:
-    quoted = "<content><entry><link href='/9.html'/></entry></content>"
-    feed = f"<feed><entry>{quoted}<link href='/1.html'/></entry><entry><link href='/2.html'/>"
-    assert _urls(feed) == ["http://www.a-qiao.cn/1.html", "http://www.a-qiao.cn/2.html"]
 
 
 @pytest.mark.parametrize("declared", ["", " xmlns:q='http://q.test/ns'"])
@@ -172,6 +178,48 @@ def test_what_another_vocabulary_calls_a_title_is_not_the_title(declared: str) -
     # It counts where nothing else does.
     alone = _rss("<q:title>别</q:title><link>/1.html</link>").replace("<rss", f"<rss{declared}")
     assert [entry.title for entry in parse_feed(alone.encode(), "", URL).entries] == ["别"]
+
+
+_RSS_ITEM = """<item><title><![CDATA[侨讯]]></title><link>/{0}.html</link><guid>{0}</guid>
+<dc:creator>新</dc:creator><enclosure url="/{0}.mp3" length='1'/>
+<description>一<br>&lt;b&gt;</description>
+<pubDate>Thu, 05 Mar 2026 10:00:00 +0800</pubDate></item>"""
+_ATOM_ENTRY = """<entry><title type="html">侨讯</title><link rel="alternate" href='/{0}.html'/>
+<author><name>新</name></author><updated>2026-03-05T10:00:00Z</updated>
+<content type="xhtml"><div><p>一 <b>二</b></p></div></content></entry>"""
+
+
+@pytest.mark.parametrize("entry", [_RSS_ITEM, _ATOM_ENTRY])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda tag: "",
+        lambda tag: tag * 2,
+        lambda tag: tag[:-1],
+        lambda tag: tag[1:],
+        lambda tag: f"<foo>{tag}",
+        lambda tag: f"{tag}</foo>",
+        lambda tag: f"{tag}</rss></feed>",
+        lambda tag: f"{tag}]]>",
+        lambda tag: tag.replace("</", "<"),
+        lambda tag: tag.replace("t", ""),
+        lambda tag: tag.replace('"', "").replace("'", ""),
+    ],
+)
+def test_damage_to_any_tag_stays_within_its_entry(entry: str, damage: Callable[[str], str]) -> None:
+    others = [f"http://www.a-qiao.cn/{n}.html" for n in (1, 3, 4)]
+    for tag in re.finditer(r"<[^<>!]+>", entry):
+        damaged = entry[: tag.start()] + damage(tag[0]) + entry[tag.end() :]
+        entries = "".join((damaged if n == 2 else entry).format(n) for n in (1, 2, 3, 4))
+        root = "rss" if entry is _RSS_ITEM else "feed"
+        read = _urls(f"<{root}><title>侨</title>{entries}</{root}>")
+        assert [url for url in read if "/2.html" not in url] == others, tag[0]
+
+
+def test_broken_entries_may_have_a_prefix() -> None:
+    items = "".join(f"<r:item><r:link>/{n}.html</r:link><r:x>" for n in range(3))
+    feed = f"<r:rss xmlns:r='http://own.test/rss'><r:channel>{items}</r:channel></r:rss>"
+    assert len(_urls(feed)) == 3
 
 
 def test_a_feed_may_have_prefixes_for_all_and_a_vocabulary_of_its_own() -> None:
@@ -319,8 +367,9 @@ def test_tags_in_pieces_are_mended_alike(text: str, size: int) -> None:
      "</title>", "<foo", "侨", "&", "<", ">", "<![CDATA[<x>]]>", "<!-- -->", "\n")
 ), max_size=25))  # fmt: skip
 def test_every_tag_that_is_left_has_its_partner(parts: list[str]) -> None:
-    mended = "".join(WellFormed(records=frozenset(("item",))).of(["<r>", *parts, "</r>"]))
-    etree.fromstring(mended)
+    mended = "".join(WellFormed(records=frozenset(("item",))).of(["<r>", *parts]))
+    # Up to the end, which may be missing.
+    etree.XMLPullParser().feed(mended)
 
 
 # --- dates --------------------------------------------------------------------------------------
