@@ -141,9 +141,19 @@ def xml_records(
         names, fields: in lower case, as people write them in any.
         limit: records kept; further ones are counted in ``beyond``.
         is_feed: whether tags of HTML that stand in it as they are are left out, and the others
-            balanced. Sitemaps come from programs, and may be long.
+            balanced. Sitemaps come from programs and may be long: one is read again so where
+            its tags do not match.
     """
     target = _Collector(names, fields, limit)
+    is_whole = _collect(body, content_type, target, WellFormed(records=names if is_feed else None))
+    if not is_whole and not is_feed:
+        target = _Collector(names, fields, limit)
+        _collect(body, content_type, target, WellFormed(records=names))
+    return target.found
+
+
+def _collect(body: bytes, content_type: str, target: _Collector, mender: WellFormed) -> bool:
+    """Read *body* into *target*; False where the tags that were met do not match."""
     parser = etree.XMLParser(
         # recover: feeds of hand-made programs are rarely well formed.
         target=target,
@@ -158,7 +168,6 @@ def xml_records(
     faults: list[str] = []
     fed = 0
     try:
-        mender = WellFormed(records=names if is_feed else frozenset())
         for text in mender.of(decode_xml(body, content_type, faults)):
             # utf-8, whatever the declaration inside says: the text was decoded
             # before (encoding= above).
@@ -173,7 +182,9 @@ def xml_records(
         # Raised at the end of what is no XML at all; what was found before stays.
         faults.append(f"no XML: {error}"[:200])
     target.found.fault = "; ".join(faults)
-    return target.found
+    return not any(
+        error.type == etree.ErrorTypes.ERR_TAG_NAME_MISMATCH for error in parser.feed_error_log
+    )
 
 
 def unpack_body(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:

@@ -103,7 +103,20 @@ _IN_QUOTES = str.maketrans({"<": "&lt;", '"': "&quot;"})
 _DECLARED_PREFIX = re.compile(r"xmlns:([\w.-]{1,64}+)\s*+=")
 # What holds words or attributes alone: where another of them begins, its end was forgotten.
 _LEAVES = frozenset(
-    ("title", "link", "guid", "pubdate", "enclosure", "description", "category", "comments")
+    (
+        "title",
+        "link",
+        "guid",
+        "pubdate",
+        "enclosure",
+        "description",
+        "category",
+        "comments",
+        "loc",
+        "lastmod",
+        "changefreq",
+        "priority",
+    )
 )
 # An end tag is looked for among as many open elements as one document may have.
 _MAX_DEPTH = 64
@@ -116,11 +129,11 @@ class WellFormed:
     words are put in where they are named.
 
     Args:
-        records: the elements of a feed that hold an entry each, in lower case: HTML that stands
-            in it as it is goes then, and its tags are balanced.
+        records: the elements of a feed or sitemap that hold an entry each, in lower case: HTML
+            that stands in it as it is goes then, and its tags are balanced.
     """
 
-    def __init__(self, *, records: frozenset[str] = frozenset()) -> None:
+    def __init__(self, *, records: frozenset[str] | None = None) -> None:
         self._tags = _Tags(records) if records else None
         self._entities: dict[str, str] = {}
         self._rest = ""

@@ -39,6 +39,25 @@ def urls(body: bytes, content_type: str = "") -> list[str]:
     return [one.url for one in parse_sitemap(body, content_type, _BASE).entries]
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "<url><loc>/x</loc>",
+        "<url><loc>/x</url>",
+        "<url><loc>/x</loc></foo></url>",
+        "<url><loc>/x</loc><foo></url>",
+        "<url><loc>/x</loc></urlset></url>",
+        "<url><loc>/x</loc>]]></url>",
+        "<url><loc>/x<lastmod>2026</lastmod></url>",
+        "<url id=1><loc>/x</loc></url>",
+    ],
+)
+def test_a_broken_page_of_a_sitemap_takes_no_other_along(broken: str) -> None:
+    sound = [f"<url><loc>/{n}</loc></url>" for n in range(3)]
+    body = _HEAD + f"{sound[0]}{broken}{sound[1]}{broken * 300}{sound[2]}</urlset>".encode()
+    assert sorted(urls(body)) == [f"http://a.test/{name}" for name in ("0", "1", "2", "x")]
+
+
 def test_a_news_sitemap_with_all_its_fields() -> None:
     body = (
         _HEAD
