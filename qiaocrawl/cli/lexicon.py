@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -67,6 +67,7 @@ from qiaocrawl.storage.topics.lexicon_decisions import rejected_words
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.text.visible import Terminal
+from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.topic.pack import TopicPack
 
 # --- ``qiaocrawl lexicon yield``: what each term brings, and which terms would do -----------------
@@ -438,7 +439,7 @@ def _target(out: Path | None, topic: str, name: str) -> Path:
     Raises:
         ConfigError: its ending, folder or kind is wrong.
     """
-    target = out or Path(f"{topic}-{name}-{datetime.now(UTC):%Y%m%d}.xlsx")
+    target = out or Path(f"{topic}-{name}-{datetime.now(SHANGHAI):%Y%m%d}.xlsx")
     check_ending(target)
     check_output(target, "--out")
     return target
