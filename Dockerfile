@@ -22,7 +22,7 @@ COPY middlewares middlewares
 COPY docs docs
 # Inner loops become machine code: a C compiler is here for this one step.
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev \
-    && pip install --no-cache-dir --no-deps . \
+    && PIP_CONSTRAINT=constraints.txt pip install --no-cache-dir --no-deps . \
     && mkdir -p /work \
     && useradd --uid 1000 --home-dir /work qiaocrawl \
     && apt-get purge -y --auto-remove gcc libc6-dev && rm -rf /var/lib/apt/lists/* \
