@@ -9,6 +9,7 @@ import pytest
 
 from console_client import Desk, desk_at
 from fresh_schema import make_tables
+from model_server import ModelServer, served_model
 from qiaocrawl.storage import Database
 
 
@@ -22,6 +23,15 @@ def _no_job_begins(monkeypatch: pytest.MonkeyPatch) -> None:
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a console writes where it runs, such as backups, is not written into the tree."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A language model on loopback, set up for whatever reads the environment."""
+    with served_model() as server:
+        for name, value in server.options().items():
+            monkeypatch.setenv(name, str(value))
+        yield server
 
 
 @pytest.fixture

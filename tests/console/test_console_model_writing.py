@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
 
 import pytest
 
 from console_client import Desk, visible
-from model_server import ModelServer, Raw, served_model
+from model_server import ModelServer, Raw
 from qiaocrawl.console.security import credentials
 from qiaocrawl.news.drafts.stored import one_draft
 from storage_samples import PACK
 from told_stories import make_stories
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    with served_model() as server:
-        for name, value in server.options().items():
-            monkeypatch.setenv(name, str(value))
-        yield server
 
 
 @pytest.fixture

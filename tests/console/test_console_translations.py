@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import text
 
 from console_articles import FOREIGN, add_foreign, add_stories
 from console_client import Desk, visible
-from model_server import ModelServer, Raw, served_model
+from model_server import ModelServer, Raw
 from qiaocrawl.console.security import credentials
 from qiaocrawl.storage.audit_log import entries
 
@@ -18,14 +17,6 @@ GOOD = (
     "1|马尼拉火灾\n2|警方说，11月10日唐人街一场火灾造成三人受伤。\n"
     "3|陈亚才（Tan Ah Chai）的协会捐出1200个口罩。\n4|使馆没有评论。"
 )
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    with served_model() as server:
-        for name, value in server.options().items():
-            monkeypatch.setenv(name, str(value))
-        yield server
 
 
 @pytest.fixture

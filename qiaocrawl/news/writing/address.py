@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -51,6 +51,8 @@ _MILLION = 1_000_000
 _SHOWN_CHARS = 200
 # A Chinese character is a token or two; more where the model has not learnt it.
 _TOKENS_A_CHARACTER = 2
+# Of an answer that is to be mended.
+_SENT_BACK = 4_000
 
 
 class Message(NamedTuple):
@@ -266,6 +268,39 @@ def ask(
             _("The address answers, but not in the OpenAI chat form."), outcome="form"
         )
     return Answer(text, call, tokens, cost, time.monotonic() - begun)
+
+
+def ask_twice(
+    database: Database,
+    address: ModelAddress,
+    actor: Actor,
+    purpose: str,
+    messages: Sequence[Message],
+    topics: Collection[str] | None,
+    judge: Callable[[str], str],
+) -> list[Answer]:
+    """:func:`ask`, and once more where *judge* wants something of the answer anew.
+
+    Where the second question fails, what stands of the first answer is kept; why it failed is noted
+    in its row.
+
+    Args:
+        judge: takes an answer and gives what is to be asked of it once more, "" for nothing.
+
+    Raises:
+        WriterError: as :func:`ask`, of the first question.
+    """
+    first = ask(database, address, actor, purpose, messages, topics)
+    wanted = judge(first.text)
+    if not wanted:
+        return [first]
+    said = Message("assistant", first.text[:_SENT_BACK]), Message("user", wanted)
+    try:
+        second = ask(database, address, actor, purpose, [*messages, *said], topics)
+    except WriterError:
+        return [first]
+    judge(second.text)
+    return [first, second]
 
 
 def _reserve(

@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from qiaocrawl.language import N_
+from qiaocrawl.language import N_, _
 from qiaocrawl.lexicon.expansion import is_abbreviation
 from qiaocrawl.news.names.entity import Entity, Gazetteers
 from qiaocrawl.news.summaries import Contradiction, contradictions, figures_of
@@ -90,6 +90,12 @@ class Fault(NamedTuple):
 
     kind: str
     piece: str
+
+
+def words_of_fault(fault: Fault, names: Mapping[str, str]) -> str:
+    """A fault as people read it, by the *names* of its kinds (marked with ``N_``)."""
+    name = _(names[fault.kind])
+    return _("{name}: {piece}", name=name, piece=fault.piece) if fault.piece else name
 
 
 class Checker:

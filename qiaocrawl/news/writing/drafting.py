@@ -14,16 +14,23 @@ from datetime import date
 from typing import NamedTuple
 
 from qiaocrawl.errors import WriterError
-from qiaocrawl.language import _
+from qiaocrawl.language import N_, _
 from qiaocrawl.news.names.entity import Gazetteers
 from qiaocrawl.news.summary_sentences import sentences_of
-from qiaocrawl.news.writing.address import Message, ModelAddress, ask, note_checked
-from qiaocrawl.news.writing.checking import FAULT_NAMES, Checker, Fault, Numbered
+from qiaocrawl.news.writing.address import Message, ModelAddress, ask_twice, note_checked
+from qiaocrawl.news.writing.checking import (
+    FAULT_NAMES,
+    Checker,
+    Fault,
+    Numbered,
+    words_of_fault,
+)
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.audit_log import Actor
 
 FORM = "form"
 """A line of an answer that is not in the form; beside the kinds of ``checking.FAULT_NAMES``."""
+_FAULTS = {**FAULT_NAMES, FORM: N_("not in the form that was asked for")}
 
 _MOST_SOURCES, _MOST_OF_A_SOURCE, _MOST_CHARACTERS = 8, 12, 6_000
 _LONGEST_GIVEN = 300
@@ -132,10 +139,7 @@ class Paragraph:
 
 def fault_words(fault: Fault) -> str:
     """A fault as people read it."""
-    if fault.kind == FORM:
-        return _("not in the form that was asked for")
-    name = _(FAULT_NAMES[fault.kind])
-    return _("{name}: {piece}", name=name, piece=fault.piece) if fault.piece else name
+    return words_of_fault(fault, _FAULTS)
 
 
 class Material:
@@ -219,21 +223,16 @@ def draft(
         Message("system", _RULES),
         Message("user", f"{_TASKS[purpose]}\n\n材料：\n{material.as_data()}"),
     ]
-    first = ask(database, address, actor, purpose, talk, topics)
-    kept, wrong = _checked(first.text, checker, material)
-    answers = [first]
-    if wrong:
-        talk += [Message("assistant", first.text[:4_000]), Message("user", _again(wrong))]
-        try:
-            second = ask(database, address, actor, purpose, talk, topics)
-        except WriterError:
-            # What stands is kept; why the second question failed is noted in its row.
-            second = None
-        if second is not None:
-            answers.append(second)
-            more, wrong = _checked(second.text, checker, material)
-            known = {own.text for own in kept}
-            kept += [own for own in more if own.text not in known]
+    kept: list[Written] = []
+    wrong: list[Dropped] = []
+
+    def judge(answer: str) -> str:
+        more, wrong[:] = _checked(answer, checker, material)
+        known = {own.text for own in kept}
+        kept.extend(own for own in more if own.text not in known)
+        return _again(wrong) if wrong else ""
+
+    answers = ask_twice(database, address, actor, purpose, talk, topics, judge)
     with database.engine.begin() as c:
         note_checked(c, answers[-1].call, len(kept), len(wrong))
     return Paragraph(

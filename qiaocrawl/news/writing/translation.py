@@ -17,9 +17,9 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from qiaocrawl.language import N_, _
+from qiaocrawl.language import N_
 from qiaocrawl.news.summaries import NUMBER, number_value
-from qiaocrawl.news.writing.checking import Fault
+from qiaocrawl.news.writing.checking import Fault, words_of_fault
 from qiaocrawl.news.writing.facts import Claims, count_negations, plain_text
 
 TRANSLATION_FAULTS: Mapping[str, str] = {
@@ -155,8 +155,7 @@ def translation_faults(original: str, text: str) -> tuple[Fault, ...]:
 
 def fault_words(fault: Fault) -> str:
     """A fault as people read it."""
-    name = _(TRANSLATION_FAULTS[fault.kind])
-    return _("{name}: {piece}", name=name, piece=fault.piece) if fault.piece else name
+    return words_of_fault(fault, TRANSLATION_FAULTS)
 
 
 def _guess(text: str) -> str:

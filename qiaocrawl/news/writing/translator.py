@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from qiaocrawl.errors import WriterError
 from qiaocrawl.language import _
-from qiaocrawl.news.writing.address import Answer, Message, ModelAddress, ask, note_checked
+from qiaocrawl.news.writing.address import Answer, Message, ModelAddress, ask_twice, note_checked
 from qiaocrawl.news.writing.checking import Fault
 from qiaocrawl.news.writing.drafting import NO_TEXT, reads_like_orders
 from qiaocrawl.news.writing.translation import translation_faults
@@ -148,21 +148,13 @@ def _translate_part(
     """Ask for some lines, and once more for those that fail; what comes goes into *done*."""
     data = "\n".join(f"{at + 1}. {done[at].original}" for at in asked)
     talk = [Message("system", _RULES), Message("user", data)]
-    answers = [ask(database, address, actor, purpose, talk, topics)]
-    _take(answers[0].text, asked, done)
-    wrong = [at for at in asked if not done[at].text]
-    if wrong:
-        talk += [
-            Message("assistant", answers[0].text[:4_000]),
-            Message("user", _again(wrong, done)),
-        ]
-        try:
-            answers.append(ask(database, address, actor, purpose, talk, topics))
-        except WriterError:
-            # What stands is kept; why the second question failed is noted in its row.
-            pass
-        else:
-            _take(answers[1].text, wrong, done)
+
+    def judge(answer: str) -> str:
+        _take(answer, asked, done)
+        wrong = [at for at in asked if not done[at].text]
+        return _again(wrong, done) if wrong else ""
+
+    answers = ask_twice(database, address, actor, purpose, talk, topics, judge)
     kept = sum(bool(done[at].text) for at in asked)
     with database.engine.begin() as c:
         note_checked(c, answers[-1].call, kept, len(asked) - kept)

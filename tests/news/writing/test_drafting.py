@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
 import pytest
 from sqlalchemy import select
 
-from mariadb_fixtures import make_tables
-from model_server import ModelServer, Raw, good_answer, served_model
+from model_server import ModelServer, Raw, good_answer
 from qiaocrawl.errors import ConfigError, WriterError
 from qiaocrawl.news.writing.address import (
     OUTCOMES,
@@ -34,18 +32,6 @@ _VOICE = Voice(
     "会议没有讨论经费。",
     date(2026, 5, 9),
 )
-
-
-@pytest.fixture
-def model() -> Iterator[ModelServer]:
-    with served_model() as server:
-        yield server
-
-
-@pytest.fixture
-def database(database: Database) -> Database:
-    make_tables(database)
-    return database
 
 
 def _address(model: ModelServer, **more: object) -> ModelAddress:

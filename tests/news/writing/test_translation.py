@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mariadb_fixtures import make_tables
-from model_server import ModelServer, Raw, served_model
+from model_server import ModelServer, Raw
 from qiaocrawl.errors import WriterError
 from qiaocrawl.news.writing.address import ModelAddress, spent_today
 from qiaocrawl.news.writing.translation import (
@@ -142,18 +140,6 @@ def test_a_text_is_cut_into_sentences_and_ends_where_it_is_too_long() -> None:
 
 
 # --- Asked of a model -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def model() -> Iterator[ModelServer]:
-    with served_model() as server:
-        yield server
-
-
-@pytest.fixture
-def database(database: Database) -> Database:
-    make_tables(database)
-    return database
 
 
 def _translate(database: Database, model: ModelServer, *lines: str, **more: object) -> Translation:
