@@ -21,12 +21,6 @@ loops_fingerprint() {
 }
 are_loops_there() { for loop in $(loops); do [ -f "$loop.abi3.so" ] || return 1; done; }
 
-can_compile() {
-    { command -v "${CC:-cc}" || command -v gcc; } >/dev/null 2>&1 \
-        && "$VENV/bin/python" -c 'import os, sysconfig
-os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))' 2>/dev/null
-}
-
 # What an earlier source was compiled to would be run in place of this one.
 remove_old_loops() {
     if ! { [ -f "$MADE" ] && [ "$(cat "$MADE")" = "$(loops_fingerprint)" ]; }; then
@@ -37,7 +31,7 @@ remove_old_loops() {
 # Nothing fails without them: the same files run as the Python they are.
 compile_loops() {
     remove_old_loops
-    if ! are_loops_there && can_compile; then
+    if ! are_loops_there && scripts/can-compile.sh; then
         say "编译内循环，约半分钟，只此一次  compiling the inner loops (half a minute, once)"
         "$VENV/bin/python" setup.py -q build_ext --inplace --force >>"$LOG" 2>&1 || true
     fi

@@ -87,18 +87,19 @@ def write_sample(get: Get, out: Path, start: Iterable[str] = START) -> list[Path
     for old in (*out.glob("*.html"), *out.glob("*.svg"), *out.glob("*.css")):
         old.unlink()
     sheets: dict[str, None] = {}
-    pages = []
+    pages: dict[str, str] = {}
     for path, one in found.items():
         if one.tree is None:
             (out / names[path]).write_bytes(one.answer.content)
             continue
         sheets |= dict.fromkeys(_take_sheets(one.tree))
         _join(one.tree, names, ids)
-        text = _MAIN.sub(lambda main: main[0] + _NOTE, one.tree.html or "")
-        pages.append(text)
-        (out / names[path]).write_text(f"{text}\n", "utf-8")
+        pages[names[path]] = _MAIN.sub(lambda main: main[0] + _NOTE, one.tree.html or "")
+    pages = _without_copies(pages)
+    for name, text in pages.items():
+        (out / name).write_text(f"{text}\n", "utf-8")
     styles = "".join(_with_fonts(get, sheet, _got(get, sheet).text) for sheet in sheets)
-    (out / _STYLES).write_text(needed_rules(styles, pages), "utf-8")
+    (out / _STYLES).write_text(needed_rules(styles, pages.values()), "utf-8")
     return sorted(path for path in out.iterdir() if path.is_file())
 
 
@@ -230,6 +231,21 @@ def _is_choice(node: LexborNode, to: str) -> bool:
         and above.tag in ("div", "p")
         and above.text(strip=True) == node.text(strip=True)
     )
+
+
+def _without_copies(pages: Mapping[str, str]) -> dict[str, str]:
+    """The pages by file, less those that show what an earlier one does; links lead to that one."""
+    firsts: dict[str, str] = {}
+    for name, text in pages.items():
+        firsts.setdefault(text, name)
+    instead = {name: firsts[text] for name, text in pages.items() if firsts[text] != name}
+
+    def led(text: str) -> str:
+        for name, first in instead.items():
+            text = re.sub(rf'(href|src)="{re.escape(name)}(["#])', rf'\1="{first}\2', text)
+        return text
+
+    return {name: led(text) for text, name in firsts.items()}
 
 
 # --- The style sheet ------------------------------------------------------------------------------

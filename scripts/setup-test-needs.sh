@@ -28,12 +28,6 @@ have() {
     done
 }
 
-# Of the Python of .venv; Debian keeps the headers of its own in a package.
-can_compile() {
-    have gcc && .venv/bin/python -c 'import os, sysconfig
-os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))'
-}
-
 has_chinese_font() { find /usr/share/fonts -name 'Noto*CJK*' 2>/dev/null | grep -q .; }
 
 # The server's core package: programs only. No service is made or started; the tests start
@@ -43,7 +37,7 @@ need "MariaDB server" "mariadb-server-core mariadb-client-core mariadb-client" \
 need "Galera cluster" "galera-4" test -e /usr/lib/galera/libgalera_smm.so
 need "Chromium" "chromium" have chromium
 # Inner loops as machine code, which is compared with the same as Python.
-need "C compiler" "gcc libc6-dev python3-dev" can_compile
+need "C compiler" "gcc libc6-dev python3-dev" scripts/can-compile.sh
 # A time-stamping authority on loopback.
 need "OpenSSL" "openssl" have openssl
 need "Chinese font" "fonts-noto-cjk" has_chinese_font
