@@ -16,16 +16,16 @@ cdef unsigned long long _BITS, _MULTIPLIER
 
 cdef class Given:
     cdef public Py_ssize_t n, m, title_block
-    cdef public const long long[:, :] blocks, elements
-    cdef public const long long[:] hits, title_hits
-    cdef public const unsigned int[:] codes
-    cdef public const unsigned char[:] classes
+    cdef public const long long[:, ::1] blocks, elements
+    cdef public const long long[::1] hits, title_hits
+    cdef public const unsigned int[::1] codes
+    cdef public const unsigned char[::1] classes
 
 cdef class Work:
-    cdef public float[:, :] values, of_block, counts, words
-    cdef public double[:, :] before, of_element, around, groups
-    cdef public long long[:, :] block_ints, element_ints
-    cdef public long long[:] table
+    cdef public float[:, ::1] values, of_block, counts, words
+    cdef public double[:, ::1] before, of_element, around, groups
+    cdef public long long[:, ::1] block_ints, element_ints
+    cdef public long long[::1] table
     cdef public Py_ssize_t row, table_bits
     cdef public double all_chars, all_prose
 
@@ -81,7 +81,7 @@ cdef void _add_own(Given given, Work work) noexcept nogil
     kind=Py_ssize_t, i=Py_ssize_t, chars=double, weight=double, is_notice=cython.bint,
     is_imprint=cython.bint,
 )
-cdef void _add_words(Given given, Work work, unsigned char[:] notices) noexcept nogil
+cdef void _add_words(Given given, Work work, unsigned char[::1] notices) noexcept nogil
 
 @cython.locals(level=Py_ssize_t, i=Py_ssize_t)
 cdef void _add_around(Given given, Work work, Py_ssize_t kind, Py_ssize_t levels) noexcept nogil
@@ -142,10 +142,10 @@ cdef void _add_main_container(Given given, Work work) noexcept nogil
 )
 cdef Py_ssize_t _number_equal(
     Work work,
-    long long[:, :] keys,
+    long long[:, ::1] keys,
     Py_ssize_t key,
     Py_ssize_t count,
-    long long[:, :] numbers,
+    long long[:, ::1] numbers,
     Py_ssize_t number,
 ) noexcept nogil
 
@@ -166,5 +166,5 @@ cdef void _add_page(Given given, Work work) noexcept nogil
 
 @cython.locals(i=Py_ssize_t)
 cpdef bint fill_features(
-    Given given, Work work, float[:] chars, unsigned char[:] notices
+    Given given, Work work, float[::1] chars, unsigned char[::1] notices
 ) noexcept nogil
